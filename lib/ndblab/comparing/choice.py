@@ -32,6 +32,9 @@ DEVIATION = {SWITCHED: 0.03, ALTERNATION: 0.05, RESTARTS: 0.07, TWINS: 0.02, STA
 was recorded: slices under one load 0.029 (100 blocks), in turn 0.03 to 0.10, pairs of cluster
 starts 0.05 to 0.23; twins started at once and loaded in turn 0.019; restarts 0.078 (6 blocks) and
 0.060 (4) in two comparisons of one connection of a MySQL server to the data nodes with eight."""
+TURNS_DEVIATION = {ALTERNATION: 0.02, RESTARTS: 0.025, TWINS: 0.02}
+"""The same of blocks whose clients take turns, on a quiet host: 0.008 (3 blocks), 0.018 (3) and
+0.016 (5) in the first three comparisons, rounded up."""
 PARTS = {SWITCHED: 2, ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
 """Values of a block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)
@@ -198,20 +201,23 @@ def restarts(sides: Sides) -> str:
     return f"{text}; not in the lab's table: {listed(unlisted)}" if unlisted else text
 
 
-def blocks_needed(design: str, effect: float) -> float:
+def blocks_needed(design: str, effect: float, turns: bool = False) -> float:
     """Return after how many blocks an effect of this size is about as likely decided as not.
 
     >>> blocks_needed(TWINS, 0.05)
     6
     """
+    deviation = TURNS_DEVIATION if turns else DEVIATION
     widths = (
-        (look, sequential.half_width(DEVIATION[design], look, PARTS[design]))
+        (look, sequential.half_width(deviation[design], look, PARTS[design]))
         for look in sequential.LOOKS
     )
     return next((look for look, half in widths if half < math.log1p(effect)), math.inf)
 
 
-def seconds(design: str, block_s: float, before_s: float) -> dict[float, float]:
+def seconds(
+    design: str, block_s: float, before_s: float, turns: bool = False
+) -> dict[float, float]:
     """Return after how many seconds effects of each size are about as likely decided as not.
 
     Parameters
@@ -219,13 +225,13 @@ def seconds(design: str, block_s: float, before_s: float) -> dict[float, float]:
     block_s : seconds of a block.
     before_s : seconds before the first block.
     """
-    return {effect: before_s + blocks_needed(design, effect) * block_s for effect in EFFECTS}
+    return {effect: before_s + blocks_needed(design, effect, turns) * block_s for effect in EFFECTS}
 
 
-def times(design: str, block_s: float, before_s: float) -> str:
+def times(design: str, block_s: float, before_s: float, turns: bool = False) -> str:
     """Say how long effects of 2, 5 and 10 % would take; parameters are those of `seconds`."""
     parts = []
-    for effect, needed_s in seconds(design, block_s, before_s).items():
+    for effect, needed_s in seconds(design, block_s, before_s, turns).items():
         time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"
         parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
     return f"half of such comparisons tell a difference of {listed(parts)}"

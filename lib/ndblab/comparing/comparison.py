@@ -76,7 +76,7 @@ class Comparison:
     def to_json(self, minutes: int) -> dict[str, object]:
         """Return what would be done as plain data; null where it would take more than a day."""
         before_s = time_needed.sweep_s(self.experiment, self.size)
-        needed = choice.seconds(self.choice.design, self.block_s, before_s)
+        needed = choice.seconds(self.choice.design, self.block_s, before_s, self.choice.turns)
         return {
             "a": [str(setting) for setting in self.sides.of("a")],
             "b": [str(setting) for setting in self.sides.of("b")],
@@ -103,7 +103,7 @@ class Comparison:
                 f"by {self.choice.described}",
                 f"under {self.workload}, {count(point.servers, 'MySQL server')} and "
                 f"{count(point.clients, 'client')} on A, CPUs {_CPUS[self.experiment.budget]}",
-                choice.times(self.choice.design, self.block_s, before_s)
+                choice.times(self.choice.design, self.block_s, before_s, self.choice.turns)
                 + f"; {duration(self.block_s)} a block, at most {minutes} min",
             ]
         )

@@ -174,7 +174,8 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
         )
         for design in (ALTERNATION, RESTARTS, dear)
     }  # fmt: skip
-    return Space(tunables, block_s, dear, servers=point.servers, turns=in_turn)
+    sd = choice.DEVIATION | {each: choice.TURNS_DEVIATION[each] for each in in_turn}
+    return Space(tunables, block_s, dear, sd, point.servers, in_turn)
 
 
 def _in_turn(tunables: tuple[spaces.Tunable, ...], dear: str, servers: int) -> tuple[str, ...]:
