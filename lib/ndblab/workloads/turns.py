@@ -102,7 +102,8 @@ def opened() -> Iterator[Turns]:
             raise LabError(
                 "The file by which both sides take turns cannot be made",
                 found=str(error),
-                expected=f"{_BYTES} bytes in {tempfile.gettempdir()}",
+                # Where no folder can be written to, none is known, and `found` names them all.
+                expected=f"{_BYTES} bytes in {tempfile.tempdir or 'a folder for temporary files'}",
                 next_step="Free some space there, or set TMPDIR to another folder.",
             ) from None
         yield Turns(Path(file.name), memory)
