@@ -116,6 +116,64 @@ def test_what_acts_at_once_is_switched_under_one_load(words: list[str], design: 
     assert choice.choose(parsed).design == ALTERNATION
 
 
+@pytest.mark.parametrize(
+    ("words", "design", "turns"),
+    [
+        (["ndb_batch_size=64K"], ALTERNATION, True),
+        (["long_query_time=0", "join_buffer_size=1M"], ALTERNATION, True),
+        (["READ_BACKUP=0"], ALTERNATION, True),
+        (["servers=1", "servers=2"], ALTERNATION, True),
+        (["clients=4", "clients=8"], ALTERNATION, True),
+        (["ndb_batch_size=64K", "READ_BACKUP=0"], ALTERNATION, True),
+        (["clients=4", "clients=8", "ndb_batch_size=8K", "ndb_batch_size=64K"], ALTERNATION, True),
+        (["table_open_cache=10"], ALTERNATION, False),
+        (["table_open_cache=10", "ndb_batch_size=64K"], ALTERNATION, False),
+        (
+            ["clients=4", "clients=8", "max_connections=300", "max_connections=500"],
+            ALTERNATION,
+            False,
+        ),
+        (["clients=4", "clients=8", "max_connections=300"], ALTERNATION, True),
+        (
+            ["data_nodes=20%", "data_nodes=30%", "ndb_batch_size=8K", "ndb_batch_size=64K"],
+            ALTERNATION,
+            False,
+        ),
+        (["data_nodes=20%", "data_nodes=30%", "servers=1", "servers=2"], ALTERNATION, False),
+        (["data_nodes=20%", "data_nodes=30%"], SWITCHED, False),
+        (["max_connections=500"], SWITCHED, False),
+        (["performance_schema=on"], RESTARTS, True),
+        (["performance_schema=on", "table_open_cache=10"], RESTARTS, True),
+        (["SpinMethod=CostBasedSpinning"], TWINS, True),
+        (["SpinMethod=CostBasedSpinning", "table_open_cache=10"], TWINS, True),
+        (["engine=8.0.33"], TWINS, True),
+    ],
+)
+def test_clients_take_turns_where_each_side_keeps_its_own(
+    words: list[str], design: str, turns: bool
+) -> None:
+    """Not where one value rules the clients of both sides: one side's would be measured as both."""
+    parsed = sides.parse(words)
+    chosen = choice.choose(parsed, one_load=True, turns=True)
+    assert (chosen.design, chosen.turns) == (design, turns)
+    assert ("a second each" in chosen.described) == turns
+    assert not choice.choose(parsed, one_load=True).turns
+
+
+def test_clusters_that_start_one_after_the_other_cannot_take_turns() -> None:
+    """The clients of the second have no server yet."""
+    parsed = sides.parse(["SpinMethod=CostBasedSpinning"])
+    chosen = choice.choose(parsed, "they need 9 GiB of memory", one_load=True, turns=True)
+    assert (chosen.design, chosen.turns) == (STARTS, False)
+
+
+def test_two_servers_of_a_side_take_turns_as_twins() -> None:
+    """They are no pair of servers, but clusters of both sides run."""
+    parsed = sides.parse(["performance_schema=on"])
+    chosen = choice.choose(parsed, servers=2, turns=True)
+    assert (chosen.design, chosen.turns) == (TWINS, True)
+
+
 def test_smaller_effects_take_longer() -> None:
     """Twins are the most precise, pairs of starts the least."""
     for design in (ALTERNATION, TWINS, STARTS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from ndblab.comparing import choice, made, sides
@@ -131,6 +132,46 @@ def test_the_contrast_has_both_sides(words: tuple[str, ...], design: str, server
     assert (contrast.a.point.servers, contrast.b.point.servers) == servers
     turned = compared("servers=2", "servers=1")
     assert turned.asked != compared("servers=1", "servers=2").asked
+
+
+def in_turns(word: str, runs: pd.DataFrame | None) -> bool:
+    """Whether clients take turns in what is measured after these runs."""
+    parsed = sides.parse([word])
+    experiment = made.experiment(parsed, choice.choose(parsed, turns=True), LOAD)
+    [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), runs)
+    return contrast.turns
+
+
+@pytest.mark.parametrize("word", ["ndb_batch_size=64K", "performance_schema=on", "UseShm=off"])
+@pytest.mark.parametrize(
+    ("p95_ms", "turns"),
+    [([2.0, 3.0], True), ([50.0], True), ([50.1], False), ([2.0, 120.0], False), ([], True)],
+)
+def test_queries_that_last_too_long_are_measured_in_slices(
+    word: str, p95_ms: list[float], turns: bool
+) -> None:
+    """If one side's do: a client ends the query it is at, in the turn of the other."""
+    runs = pd.DataFrame({"latency_p95_ms_mean": p95_ms}, dtype=float)
+    assert in_turns(word, runs) == turns
+
+
+def test_clients_take_turns_until_runs_say_otherwise() -> None:
+    """What is planned before any run, a dry run shows; no run makes slices turns."""
+    assert in_turns("ndb_batch_size=64K", None)
+    quick = pd.DataFrame({"latency_p95_ms_mean": [1.0]})
+    experiment = compared("ndb_batch_size=64K")
+    [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), quick)
+    assert not contrast.turns
+
+
+def test_a_comparison_of_turns_is_not_resumed_as_one_of_slices() -> None:
+    """What was asked differs, so that their datasets do."""
+    parsed = sides.parse(["ndb_batch_size=64K"])
+    asked = [
+        made.experiment(parsed, choice.choose(parsed, turns=on), LOAD).asked for on in (False, True)
+    ]
+    assert asked[0] != asked[1]
+    assert "turns" not in asked[0]["contrast"]
 
 
 def test_every_server_has_a_client() -> None:

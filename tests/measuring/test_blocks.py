@@ -24,7 +24,7 @@ from ndblab.design.variant import Variant
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.machine import interference as company
-from ndblab.measuring import blocks, slice_tables, slices
+from ndblab.measuring import blocks, slice_tables, slices, turns
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.measured_run import Run
 from ndblab.planning import deployment
@@ -187,6 +187,101 @@ def test_a_block_of_late_turns_has_spare_seconds_when_it_is_measured_again(lab: 
     statuses = [lab.measure(contrast, number) for number in (1, 1, 1, 2)]
     assert [each == "ok" for each in statuses] == [False, False, True, True]
     assert spared == [0, 0, slices.SPARE, 0]
+
+
+@pytest.fixture
+def in_turns(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list, dict]]:
+    """The slices of each block of turns, and by side what makes its cluster ready."""
+    calls = []
+
+    def measure(asked, ready):
+        calls.append((asked, ready))
+        return lab.slot(None, asked, "")
+
+    monkeypatch.setattr(turns, "measure", measure)
+    return calls
+
+
+def test_a_block_of_turns_is_measured_as_a_whole(lab: Lab, in_turns: list):
+    """Seconds in the order of their slots, all of one start; each side is made ready anew."""
+    other = Side(dataclasses.replace(ONE.point, variant="other"))
+    lab.experiment = dataclasses.replace(lab.experiment, variants=(Variant(), Variant("other")))
+    cluster, ready = lab.ready(), []
+    lab.ready = lambda *points: ready.append([each.variant for each in points]) or cluster
+    assert lab.measure(Contrast("t", designs.ALTERNATION, ONE, other, (), turns=True)) == "ok"
+    [(asked, again)] = in_turns
+    assert [each.place["slot"] for each in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
+    assert {each.job.profile.duration_s for each in asked} == {designs.TURN_S}
+    assert {each.place["start"] for each in asked} == {lab.starts}
+    assert {(each.place["side"], each.job.point.variant) for each in asked} == {
+        ("a", "default"), ("b", "other"),
+    }  # fmt: skip
+    assert lab.contrasts == {"t"}
+    ready.clear()
+    assert [again[side]() for side in "ba"] == [cluster, cluster]
+    assert ready == [["other"], ["default"]]
+    [logs] = contrasts.log_ratios(lab.writer.slices, "t")
+    assert list(logs) == [0, 0]
+
+
+@pytest.mark.parametrize("design", [designs.RESTARTS, designs.TWINS])
+def test_turns_of_places_of_their_own_have_the_start_of_their_side(
+    lab: Lab, in_turns: list, monkeypatch, design: str
+):
+    """Which of both it is, the next block exchanges: no server or cluster is always one side's."""
+    kinds = ("twin", "restarted")
+    name = kinds[design == designs.RESTARTS]
+    usual, swapped, clusters = getattr(lab, name), [], {}
+
+    def there(contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
+        swapped.append(each.swapped)
+        cluster, start = usual(contrast, each)
+        return clusters.setdefault((each.side, each.block), cluster), start
+
+    monkeypatch.setattr(lab, name, there)
+    contrast = Contrast("t", design, ONE, ONE, (), turns=True)
+    for block in (1, 2):
+        swapped.clear()
+        assert lab.measure(contrast, block) == "ok"
+        asked, again = in_turns[-1]
+        starts = {(each.place["side"], each.place["start"]) for each in asked}
+        assert starts == {("a", 2 * block), ("b", 2 * block + 1)}
+        assert [again[side]() for side in "ab"] == [clusters[side, block] for side in "ab"]
+        assert set(swapped) == {block == 2}
+
+
+def test_a_block_of_turns_whose_queries_last_too_long_is_not_good(lab: Lab, monkeypatch):
+    """The reason is that of its first slice that is void."""
+
+    def measure(asked, ready):
+        runs = lab.slot(None, asked, "")
+        runs[3].tables["slices"]["status"] = turns.TOO_LONG
+        return runs
+
+    monkeypatch.setattr(turns, "measure", measure)
+    status = lab.measure(Contrast("t", designs.ALTERNATION, ONE, ONE, (), turns=True))
+    assert turns.TOO_LONG in status
+    assert status.startswith("t_b001_4")
+
+
+def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_other() -> None:
+    """One in this block and the other in the next: clients stay connected for all of a block."""
+    two, one = Side(Point(2, 16)), Side(Point(1, 8))
+    contrast = Contrast("servers-1-2", designs.ALTERNATION, two, one, (), turns=True)
+    places = []
+    for number in range(1, 5):
+        [block] = contrast.block(number, 1)
+        skipped = {
+            side: {
+                blocks._skipped(contrast, each, lambda _: (1, 2), fixed=False)
+                for each in block if each.side == side
+            }
+            for side in "ab"
+        }  # fmt: skip
+        assert skipped["a"] == {0}
+        [at] = skipped["b"]
+        places.append(at)
+    assert places == [0, 1, 0, 1]
 
 
 def test_only_monitor_or_variant_can_be_switched():

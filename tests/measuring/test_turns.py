@@ -1,0 +1,262 @@
+"""Turns of a second: two scripted loads whose clients wait for theirs, and a real cluster."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from measuring.scripted import Scripted
+from ndblab.cluster.cluster import Cluster
+from ndblab.dataset import table
+from ndblab.design import contrast as designs
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.measuring import monitor, turns
+from ndblab.measuring.measured_run import Run
+from ndblab.measuring.slice_tables import Asked
+from ndblab.planning import profile
+from ndblab.planning.point import Point
+from ndblab.workloads import turns as shared_turns
+from ndblab.workloads.load_generator import Job
+
+BASE = {"a": 1000, "b": 2000}
+"""In its second N a scripted side reports so many queries/s and N, if that is its own."""
+WAITS = f"""
+import mmap, os, pathlib, struct
+side = os.environ["NDBLAB_TURNS_SIDE"]
+place = {shared_turns.SIDES!r}.index(side)
+words = dict(word.split("=", 1) for word in sys.argv[2:-1])
+assert sys.argv[1] == {str(shared_turns.SCRIPT)!r}
+with open(os.environ["NDBLAB_TURNS"], "r+b") as file:
+    memory = mmap.mmap(file.fileno(), 0)
+def number(form, at):
+    return struct.unpack_from(form, memory, at)[0]
+def connect(folder):
+    time.sleep(0.3)
+    pathlib.Path(folder, side + ".connected").touch()
+    for client in range(int(words["--threads"])):
+        memory[{shared_turns._CONNECTED_AT} + place * {shared_turns.MOST_CLIENTS} + client] = 1
+def line(second, qps):
+    rates = f"tps: {{qps:.2f}} qps: {{qps:.2f}} (r/w/o: {{qps:.2f}}/0.00/0.00)"
+    print(f"[ {{second}}s ] thds: 8", rates, "lat (ms,95%): 1.00 err/s: 0.00 reconn/s: 0.00",
+          flush=True)
+"""
+WORKS = """
+while not number("<d", 0):
+    time.sleep(0.002)
+time.sleep(max(0, number("<d", 0) - time.monotonic()))
+began = time.monotonic()
+print("Threads started!", flush=True)
+for second in range(1, int(words["--time"]) + 1):
+    time.sleep(max(0, began + second - time.monotonic()))
+    turn = round(began + second - 1 - number("<d", 8))
+    sides = bytes(memory[28:28 + number("<I", 24)]).decode()
+    mine = 0 <= turn < len(sides) and sides[turn] == side
+    line(second, {"a": 1000, "b": 2000}[side] + second if mine else LEFT)
+print("SQL statistics:", "    queries performed:", "        total: 13568",
+      "    transactions: 13568  (2256.07 per sec.)", "    queries: 13568  (2256.07 per sec.)",
+      "    ignored errors: 0      (0.00 per sec.)", "    reconnects: 0      (0.00 per sec.)",
+      "General statistics:", f"    total time: {words['--time']}.0133s", "Latency (ms):",
+      "         min: 0.07", "         avg: 3.54", "         max: 90.85",
+      "         95th percentile: 11.45", "         sum: 48025.54", sep="\\n", flush=True)
+"""
+
+
+def scripted(folder: Path, left: float = 0.0) -> Scripted:
+    """A cluster whose loads take turns, and report `left` queries/s in those of the other side."""
+    folder.mkdir(exist_ok=True)
+    program = f"{WAITS}\nLEFT = {left}\nconnect({str(folder)!r})\n{WORKS}"
+    return Scripted(folder, program)
+
+
+def asked_of(cluster_of: Mapping[str, Scripted], order: str, warmup_s: int = 0) -> list[Asked]:
+    """The slices of a block: side by side in this order, after a warm-up of each side."""
+    size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": 1})
+    found = []
+    for slot, side in enumerate(order, 1):
+        cluster = cluster_of[side]
+        place = {"run_id": f"x_b001_{slot}{side}", "contrast": "x", "block": 1, "slot": slot}
+        job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
+        found.append(Asked({**place, "side": side, "of": len(order), "start": 1}, job))
+    return found
+
+
+def measured(
+    cluster_of: Mapping[str, Scripted],
+    order: str,
+    warmup_s: int = 0,
+    on_ready: Callable[[str], None] = lambda side: None,
+) -> list[Run]:
+    """Measure a block, and render its tables, which checks every cell."""
+
+    def ready(side: str) -> Scripted:
+        on_ready(side)
+        return cluster_of[side]
+
+    sides = {side: (lambda side=side: ready(side)) for side in "ab"}
+    runs = turns.measure(asked_of(cluster_of, order, warmup_s), sides)
+    for run in runs:
+        for name, rows in run.tables.items():
+            table.render(name, rows, name)
+    return runs
+
+
+def row(run: Run) -> pd.Series:
+    return run.tables["slices"].iloc[0]
+
+
+def both(cluster: Scripted) -> dict[str, Scripted]:
+    return dict.fromkeys("ab", cluster)
+
+
+def test_each_slice_is_a_second_of_its_own_side(tmp_path: Path):
+    """After a second of nobody and a warm-up of both; processes are sampled turn by turn."""
+    runs = measured(both(scripted(tmp_path)), "abba", warmup_s=1)
+    assert [row(each)["status"] for each in runs] == ["ok"] * 4
+    first = turns.LEAD_S + 2
+    expected = [BASE[side] + first + 1 + place for place, side in enumerate("abba")]
+    assert [row(each)["qps"] for each in runs] == pytest.approx(expected, abs=1)
+    assert [row(each)["side"] for each in runs] == list("abba")
+    assert {row(each)["warmup_s"] for each in runs} == {first}
+    for each in runs:
+        assert each.tables["processes"]["t_s"].between(0.7, 1.3).all()
+        assert list(each.tables["intervals"]["t_s"]) == [1]
+        assert not each.logs
+
+
+def test_one_side_is_connected_before_the_other_is_made_ready(tmp_path: Path):
+    """Sessions keep what was set when they began; in one cluster each side has its own client."""
+    seen = []
+
+    def on_ready(side: str) -> None:
+        seen.append((side, sorted(path.name for path in tmp_path.glob("*.connected"))))
+
+    runs = measured(both(scripted(tmp_path)), "ba", on_ready=on_ready)
+    assert seen == [("b", []), ("a", ["b.connected"])]
+    for each in runs:
+        processes = each.tables["processes"]
+        assert sorted(processes.loc[processes["role"] == "sysbench", "node_id"]) == [0, 1]
+
+
+def test_two_clusters_have_samples_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The rows of a slice are processes of its side's cluster alone."""
+    clusters, node_ids = {side: scripted(tmp_path / side) for side in "ab"}, (11, 12)
+    with ExitStack() as stack:
+        for node_id, cluster in zip(node_ids, clusters.values(), strict=True):
+            node = stack.enter_context(subprocess.Popen(["sleep", "60"]))
+            stack.callback(node.kill)
+            there = [("mysqld", node_id, node.pid, "")]
+            monkeypatch.setattr(cluster, "pids", lambda there=there: there)
+        runs = measured(clusters, "ab")
+    assert [row(each)["status"] for each in runs] == ["ok", "ok"]
+    for each, node_id in zip(runs, node_ids, strict=True):
+        processes = each.tables["processes"].set_index("role")["node_id"]
+        assert processes["mysqld"] == node_id
+        assert processes["sysbench"] == 0
+    assert [cluster.alive_checks for cluster in clusters.values()] == [1, 1]
+
+
+def test_a_turn_that_was_read_too_late_has_no_processes(tmp_path: Path, monkeypatch):
+    """Nor has the one that ends there; its rate is sysbench's own, and counts."""
+    usual, readings = monitor.read, []
+
+    def read(cluster: Scripted, samples: monitor.Samples) -> None:
+        readings.append(time.monotonic())
+        usual(cluster, samples)
+        if len(readings) == 2:
+            time.sleep(1 + 2 * turns.SWITCHED_LATE_S)
+
+    monkeypatch.setattr(monitor, "read", read)
+    runs = measured(both(scripted(tmp_path)), "abba")
+    assert len(readings) == 5
+    assert ["processes" in each.tables for each in runs] == [True, False, False, True]
+    assert [row(each)["status"] for each in runs] == ["ok"] * 4
+
+
+def test_queries_that_last_into_the_turns_of_the_other_void_their_side(tmp_path: Path):
+    """What is measured of it then is not one side alone; the output says what happened."""
+    clusters = {side: scripted(tmp_path / side, left) for side, left in (("a", 900.0), ("b", 50.0))}
+    runs = measured(clusters, "ab")
+    assert [row(each)["status"] for each in runs] == [turns.TOO_LONG, "ok"]
+    assert [bool(each.logs) for each in runs] == [True, False]
+
+
+def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
+    """The other one is released, and no turn begins; nothing waits for the time to run out."""
+    clusters = {"a": scripted(tmp_path / "a"), "b": scripted(tmp_path / "b")}
+    clusters["b"].binaries.sysbench.write_text("#!/bin/sh\necho 'FATAL: no' >&2; exit 1\n")
+    began_s = time.monotonic()
+    runs = measured(clusters, "ab")
+    assert time.monotonic() - began_s < turns.CONNECT_TIMEOUT_S / 2
+    assert row(runs[1])["status"].startswith("sysbench exited 1")
+    assert not any("processes" in each.tables for each in runs)
+
+
+@pytest.mark.parametrize(
+    ("rates", "status"),
+    [
+        ([0, 500, 1000, 0, 0, 1000, 0], ""),
+        ([0, 500, 1000, 200, 0, 1000, 0], ""),
+        ([0, 500, 1000, 200, 30, 1000, 0], turns.TOO_LONG),
+        ([900, 500, 1000, 0, 0, 1000, 0], ""),
+        ([0, 500, 1000, 0, 0, 1000, 300], turns.TOO_LONG),
+        ([0, 500, 0, 0, 0, 0, 0], ""),
+    ],
+)
+def test_a_tenth_of_the_queries_may_end_after_their_turn(rates: list[float], status: str):
+    """The first slice begins after 2 s, and those of the warm-up do not count."""
+    seconds = [number + noise for number, noise in zip(range(1, 8), (0, 0.02) * 4, strict=False)]
+    report = SimpleNamespace(intervals=pd.DataFrame({"t_s": seconds, "qps": rates}, dtype=float))
+    assert turns._too_long(report, {2, 5}, 2) == status
+
+
+def test_a_load_that_reported_nothing_has_no_queries_that_are_too_long():
+    """What it failed of is its status."""
+    assert turns._too_long(SimpleNamespace(intervals=pd.DataFrame()), {2}, 2) == ""
+
+
+def test_the_load_outlasts_its_turns():
+    """sysbench may end before it reports its last second, which must be nobody's."""
+    assert turns.load_s(warmup_s=0, slices=4) > turns.LEAD_S + 4
+    assert turns.load_s(warmup_s=5, slices=24) == turns.LEAD_S + 10 + 24 + 1
+
+
+@pytest.mark.cluster
+def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cluster):
+    """All seconds of a block are good, and sessions of B alone have its value.
+
+    With a `long_query_time` of 0 every query of a session counts as a slow one.
+    """
+    server, size = sbtest.plan.servers[0], profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
+    contrast = Contrast("x", ALTERNATION, Side(Point(1, 4)), Side(Point(1, 4)), (), turns=True)
+    [block] = contrast.block(1, 1)
+    job = Job(sbtest.binaries, size, Point(1, 4), [server])
+    asked = [Asked({**each.columns(), "start": 1}, job) for each in block]
+
+    def ready(value: int) -> Cluster:
+        sbtest.query(f"SET GLOBAL long_query_time = {value}", server.number)
+        return sbtest
+
+    def slow() -> int:
+        [(_, count)] = sbtest.query("SHOW GLOBAL STATUS LIKE 'Slow_queries'", server.number)
+        return int(count)
+
+    before = slow()
+    try:
+        runs = turns.measure(asked, {"a": lambda: ready(10), "b": lambda: ready(0)})
+    finally:
+        ready(10)
+    found = pd.concat([run.tables["slices"] for run in runs])
+    assert list(found["status"]) == ["ok"] * 4 * designs.TURN_ORDERS
+    assert list(found["side"]) == [each.side for each in block]
+    assert found["qps"].min() > 0
+    queries = found.groupby("side")["queries"].sum()
+    # Those of its warm-up, and what ended after its turns, are of B as well.
+    assert queries["b"] <= slow() - before < queries["b"] + queries["a"] / 2
+    assert all((run.tables["processes"]["role"] == "sysbench").sum() == 2 for run in runs)
