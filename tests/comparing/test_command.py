@@ -121,6 +121,24 @@ def test_a_dry_run_shows_what_each_server_is_restarted_with(binaries, monkeypatc
     assert not (tmp_path / "cluster").exists()
 
 
+@pytest.mark.parametrize(("name", "turns"), [("", True), ("mine.lua", False)])
+def test_clients_of_a_script_of_the_users_own_take_no_turns(
+    name: str, turns: bool, binaries, monkeypatch, tmp_path: Path
+) -> None:
+    """It may connect when it likes, and run what it likes; the plan shows how it is compared."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    options = {}
+    if name:
+        script = tmp_path / name
+        script.write_text("function event()\nend\n")
+        options = {"workload": str(script)}
+    request = Request(("ndb_batch_size=64K",), only_plan=True, **options)
+    text, status = comparison.compare(request)
+    assert status == 0
+    assert ("which work in turn in one cluster, a second each" in text) == turns
+    assert ("slices of both sides in turn" in text) != turns
+
+
 @pytest.mark.parametrize(
     ("ending", "status", "words"),
     [(KeyboardInterrupt(), 130, "interrupted"), (SystemExit(143), 143, "ended by SIGTERM")],

@@ -12,8 +12,9 @@ import pytest
 
 from ndblab import dataset
 from ndblab.design import catalogue, time_needed
+from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
-from ndblab.measuring import recorded
+from ndblab.measuring import recorded, turns
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics import summary
@@ -113,3 +114,21 @@ def test_blocks_of_cluster_starts_cost_far_more():
     assert restarts == pytest.approx(alternation + time_needed.RESTART_S)
     assert starts == pytest.approx(1.5 * alternation + 2 * start_s)
     assert twins == pytest.approx(2 * alternation + time_needed.TWIN_STARTS * start_s)
+
+
+@pytest.mark.parametrize("design", [ALTERNATION, RESTARTS, TWINS])
+def test_a_block_of_turns_takes_its_seconds_and_two_loads(design: str):
+    """Whatever the length of the experiment's slices; both sides connect and warm up once."""
+    quick, side = SCALING.size("quick"), Side(Point(2, 64))
+    one_slice = Contrast("x", designs.LEVEL, side, None, (), one_slice=True)
+    length = one_slice.length(SCALING.slice_length(quick))
+    load_s = time_needed.block_s(one_slice, SCALING, quick) - length.duration_s
+    besides_s = {
+        ALTERNATION: 0, RESTARTS: time_needed.RESTART_S,
+        TWINS: time_needed.TWIN_STARTS * time_needed.start_s(SCALING, quick),
+    }[design]  # fmt: skip
+    block = Contrast("x", design, side, side, (), turns=True)
+    seconds = 4 * designs.TURN_ORDERS * designs.TURN_S
+    took_s = time_needed.block_s(block, SCALING, quick) - besides_s
+    assert took_s == pytest.approx(2 * load_s + seconds + time_needed.TURNS_S)
+    assert took_s > turns.load_s(length.warmup_s, 4 * designs.TURN_ORDERS)

@@ -21,7 +21,7 @@ from ndblab.hosts import connected, spread
 from ndblab.install import engines
 from ndblab.judging import publication
 from ndblab.machine import host
-from ndblab.measuring import dry_run, feasible, measurement
+from ndblab.measuring import dry_run, feasible, measurement, turns
 from ndblab.planning.point import Point
 from ndblab.workloads.own.resolving import resolve
 
@@ -158,6 +158,22 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
         assert loads.count("--threads=8 --time=3 ") == 2
     assert "config.ini: ShmSpintime=200" in different
     assert "ShmSpintime" not in equal
+
+
+def test_loads_that_take_turns_are_shown_for_as_long_as_their_block(monkeypatch):
+    """Both for all of it: one second after the other is of one side."""
+    monkeypatch.setattr(install, "find", lambda: dry_run._binaries("brief"))
+    sides = Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8))
+    twins = Contrast("spinning", TWINS, *sides, ("T-spin-low",), turns=True)
+    experiment = dataclasses.replace(catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins,))
+    printed = dry_run.dry_run(experiment, "smoke", "shared", {"repeats": 1}, PORT)
+    [_, loads] = printed.split("# all clients connected, they work in turn, ")
+    assert "loaded in turn" not in printed
+    size = experiment.size("smoke")
+    [block] = twins.block(1, size.seed)
+    assert loads.startswith(f"{' '.join(one.side for one in block)}, a second each")
+    seconds = turns.load_s(experiment.slice_length(size).warmup_s, len(block))
+    assert loads.count(f"--threads=8 --time={seconds} ") == 2
 
 
 @pytest.mark.slow
