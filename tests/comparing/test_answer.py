@@ -36,6 +36,20 @@ def test_without_a_whole_block_no_time_is_told() -> None:
     assert answer.sentence(none) == "Undecided: there is no whole block yet."
 
 
+def test_a_load_that_filled_the_memory_is_told_what_to_add() -> None:
+    """The statement that failed first says nothing of that."""
+    nothing = Estimate(math.nan)
+    status = (
+        "sysbench exited 1: mysql_drv_query() returned error 1114 (The table 'sbtest5' is full) "
+        "for query 'INSERT INTO sbtest5 (id, k, c, pad) VALUES (0, 8667, 'x', 'y')'"
+    )
+    full = replace(FASTER, outcome="undecided", throughput=nothing, blocks=0, void=status)
+    assert answer.headline(full) == (
+        "Undecided: there is no whole block yet, as the load filled the data nodes' memory: give "
+        "both sides more, such as DataMemory=2G."
+    )
+
+
 def test_an_attached_cluster_was_not_started_for_the_answer() -> None:
     """So no start is counted."""
     assert answer.sentence(replace(FASTER, starts=0)).endswith(" 14 minutes, 9 blocks.")

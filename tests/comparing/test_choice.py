@@ -160,6 +160,16 @@ def test_clients_take_turns_where_each_side_keeps_its_own(
     assert not choice.choose(parsed, one_load=True).turns
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("log_bin=on", "ndb_log_bin=on"), ("TimeBetweenLocalCheckpoints=10",), ("RedoBuffer=64M",)],
+)
+def test_work_that_goes_on_after_a_query_keeps_a_setting_from_turns(words: tuple) -> None:
+    """What a binary log or a checkpoint is late with would fall into turns of the other side."""
+    chosen = choice.choose(sides.parse(words), one_load=True, turns=True)
+    assert (chosen.design, chosen.turns) == (TWINS, False)
+
+
 def test_clusters_that_start_one_after_the_other_cannot_take_turns() -> None:
     """The clients of the second have no server yet."""
     parsed = sides.parse(["SpinMethod=CostBasedSpinning"])

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 SHOWN = 6
 
 
+_TABLE_FULL = "returned error 1114 "
+"""What sysbench says when the data nodes' memory for data is full."""
+
+
 def sentence(found: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what it took."""
     parts = [headline(found, within)]
@@ -95,6 +99,9 @@ def headline(found: Judged, within: float = WITHIN) -> str:
     ratio = found.throughput
     if math.isnan(ratio.value):
         why = f": {found.void}" if found.void else ""
+        if _TABLE_FULL in found.void:
+            why = ", as the load filled the data nodes' memory: give both sides more, such as "
+            why += "DataMemory=2G"
         return f"Undecided: there is no whole block yet{why}."
     size = f"{abs(100 * (ratio.value - 1)):.1f} %"
     if found.outcome == FASTER:

@@ -48,6 +48,12 @@ _SETTLING = (
     "ndb_index_stat_option", "ndb_metadata_check", "ndb_metadata_check_interval",
 )  # fmt: skip
 """Variables that are set live, but act on new sessions or only after a while."""
+_DEFERRED = (
+    "log_bin", "ndb_log_", "binlog", "nologging", "checkpoint", "epoch", "redo", "lcp", "disk",
+    "odirect", "fragmentlog", "recoverywork", "encryptedfilesystem", "flush_log", "purge",
+)  # fmt: skip
+"""Parts of the names of settings that change work done after a query has ended, for logs and
+checkpoints. Of turns of a second, some of it would fall into those of the other side."""
 _SESSION = (knobs.SESSION, knobs.NEW_TABLES)
 _OF_CLIENTS = ("servers", "clients")
 _WORDS = {
@@ -141,6 +147,7 @@ def choose(
     one_load : whether the load reports each second, so that sides can be switched under it.
     turns : whether the clients of the load can take turns.
     """
+    turns = turns and not any(map(deferred, sides.differing))
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
     in_one = all(
@@ -163,6 +170,11 @@ def choose(
 def with_clients(knob: Knob) -> bool:
     """Return whether connected clients keep their side's value: of both sides at once."""
     return knob.name in _OF_CLIENTS if knob.file == knobs.LAB else knob.change in _SESSION
+
+
+def deferred(knob: Knob) -> bool:
+    """Return whether a setting changes work that goes on after the queries that cause it."""
+    return any(part in knob.name.lower() for part in _DEFERRED)
 
 
 def _at_once(knob: Knob) -> bool:

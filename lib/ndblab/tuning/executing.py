@@ -160,7 +160,10 @@ class Executor:
         Those of the baseline are known from its run, others from the first block of the trial,
         which is then measured with loads of its own. That is no fault of a configuration.
         """
-        if trial.design not in self.wanted.space.turns:
+        space = self.wanted.space
+        words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
+        deferred = any(choice.deferred(space.tunable(word).knob) for word in words)
+        if deferred or trial.design not in space.turns:
             return False
         data = self.writer.snapshot()
         mine = data.slices[data.slices["contrast"] == trial.contrast]
