@@ -164,10 +164,12 @@ def test_clients_take_turns_where_each_side_keeps_its_own(
     "words",
     [("log_bin=on", "ndb_log_bin=on"), ("TimeBetweenLocalCheckpoints=10",), ("RedoBuffer=64M",)],
 )
-def test_work_that_goes_on_after_a_query_keeps_a_setting_from_turns(words: tuple) -> None:
+def test_work_that_goes_on_after_a_query_has_a_pause_to_end(words: tuple) -> None:
     """What a binary log or a checkpoint is late with would fall into turns of the other side."""
     chosen = choice.choose(sides.parse(words), one_load=True, turns=True)
-    assert (chosen.design, chosen.turns) == (TWINS, False)
+    assert (chosen.design, chosen.turns, chosen.pause_s) == (TWINS, True, 1)
+    assert "a pause of a second" in chosen.described
+    assert choice.choose(sides.parse(words), one_load=True).pause_s == 0
 
 
 def test_clusters_that_start_one_after_the_other_cannot_take_turns() -> None:

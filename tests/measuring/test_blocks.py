@@ -194,7 +194,7 @@ def in_turns(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list, dict
     """The slices of each block of turns, and by side what makes its cluster ready."""
     calls = []
 
-    def measure(asked, ready):
+    def measure(asked, ready, pause_s):
         calls.append((asked, ready))
         return lab.slot(None, asked, "")
 
@@ -253,7 +253,7 @@ def test_turns_of_places_of_their_own_have_the_start_of_their_side(
 def test_a_block_of_turns_whose_queries_last_too_long_is_not_good(lab: Lab, monkeypatch):
     """The reason is that of its first slice that is void."""
 
-    def measure(asked, ready):
+    def measure(asked, ready, pause_s):
         runs = lab.slot(None, asked, "")
         runs[3].tables["slices"]["status"] = turns.TOO_LONG
         return runs

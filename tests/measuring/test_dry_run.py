@@ -172,7 +172,9 @@ def test_loads_that_take_turns_are_shown_for_as_long_as_their_block(monkeypatch)
     size = experiment.size("smoke")
     [block] = twins.block(1, size.seed)
     assert loads.startswith(f"{' '.join(one.side for one in block)}, a second each")
-    seconds = turns.load_s(experiment.slice_length(size).warmup_s, len(block))
+    seconds = turns.Schedule.of(
+        [one.side for one in block], experiment.slice_length(size).warmup_s, 0
+    ).load_s
     assert loads.count(f"--threads=8 --time={seconds} ") == 2
 
 

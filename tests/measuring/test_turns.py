@@ -223,8 +223,17 @@ def test_a_load_that_reported_nothing_has_no_queries_that_are_too_long():
 
 def test_the_load_outlasts_its_turns():
     """sysbench may end before it reports its last second, which must be nobody's."""
-    assert turns.load_s(warmup_s=0, slices=4) > turns.LEAD_S + 4
-    assert turns.load_s(warmup_s=5, slices=24) == turns.LEAD_S + 10 + 24 + 1
+    assert turns.Schedule.of("abba", 0, 0).load_s > turns.LEAD_S + 4
+    assert turns.Schedule.of("abba" * 6, 5, 0).load_s == turns.LEAD_S + 10 + 24 + 1
+
+
+def test_nobody_works_where_the_side_changes_if_there_is_a_pause():
+    """The slices of the block are the turns after those that warm up, in their order."""
+    schedule = turns.Schedule.of("baab", 2, 1)
+    assert "".join(schedule.sides) == "bb-aa-b-aa-b"
+    assert [schedule.sides[place] for place in schedule.places] == ["b", "a", "a", "b"]
+    assert schedule.seconds_of("a") == {turns.LEAD_S + place for place in (3, 4, 8, 9)}
+    assert schedule.load_s == turns.LEAD_S + 12 + 1
 
 
 @pytest.mark.cluster

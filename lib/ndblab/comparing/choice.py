@@ -54,6 +54,9 @@ _DEFERRED = (
 )  # fmt: skip
 """Parts of the names of settings that change work done after a query has ended, for logs and
 checkpoints. Of turns of a second, some of it would fall into those of the other side."""
+PAUSE_S = 1
+"""Seconds in which nobody works between such sides: ten epochs of NDB, in which a binary log
+catches up. A checkpoint goes on for longer, and both sides pay for it."""
 _SESSION = (knobs.SESSION, knobs.NEW_TABLES)
 _OF_CLIENTS = ("servers", "clients")
 _WORDS = {
@@ -98,7 +101,8 @@ _NOT_PLANNED = ("TransactionMemory", "TransactionBufferMemory", "ExtraSendBuffer
 class Choice:
     """The design, the dearest way of change, and which settings need it, or may: `unlisted`.
 
-    With `turns` the slices are seconds in which connected clients work in turn.
+    With `turns` the slices are seconds in which connected clients work in turn, for `pause_s`
+    nobody where the side changes.
     """
 
     design: str
@@ -107,12 +111,14 @@ class Choice:
     instead: str = ""
     unlisted: bool = False
     turns: bool = False
+    pause_s: int = 0
 
     @property
     def described(self) -> str:
         """Say what will be done, and why."""
         words = _IN_TURNS if self.turns else _WORDS
-        text, one = f"{words[self.design]}, since ", len(self.because) == 1
+        pause = ", with a pause of a second where the side changes" if self.pause_s else ""
+        text, one = f"{words[self.design]}{pause}, since ", len(self.because) == 1
         if self.unlisted:
             text += f"the lab does not know how {listed(self.because)} {'is' if one else 'are'} "
             text += "changed"
@@ -128,11 +134,7 @@ class Choice:
 
 
 def choose(
-    sides: Sides,
-    no_twins: str = "",
-    servers: int = 1,
-    one_load: bool = False,
-    turns: bool = False,
+    sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = False, turns: bool = False
 ) -> Choice:
     """Choose the design that the dearest difference of the sides allows.
 
@@ -147,7 +149,7 @@ def choose(
     one_load : whether the load reports each second, so that sides can be switched under it.
     turns : whether the clients of the load can take turns.
     """
-    turns = turns and not any(map(deferred, sides.differing))
+    pause = pause_s(sides.differing) if turns else 0
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
     in_one = all(
@@ -157,14 +159,15 @@ def choose(
         return Choice(SWITCHED, dearest, because)
     if in_one:
         by_clients = all(with_clients(knob) for knob in sides.differing)
-        return Choice(ALTERNATION, dearest, because, turns=turns and by_clients)
+        turns = turns and by_clients
+        return Choice(ALTERNATION, dearest, because, turns=turns, pause_s=pause * turns)
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
     if one_each and by_servers(sides.differing):
-        return Choice(RESTARTS, dearest, because, turns=turns)
+        return Choice(RESTARTS, dearest, because, turns=turns, pause_s=pause)
     unlisted = any(k.source == knobs.UNLISTED for k in sides.differing if k.change == dearest)
     if no_twins:
         return Choice(STARTS, dearest, because, no_twins, unlisted)
-    return Choice(TWINS, dearest, because, "", unlisted, turns)
+    return Choice(TWINS, dearest, because, "", unlisted, turns, pause)
 
 
 def with_clients(knob: Knob) -> bool:
@@ -172,9 +175,10 @@ def with_clients(knob: Knob) -> bool:
     return knob.name in _OF_CLIENTS if knob.file == knobs.LAB else knob.change in _SESSION
 
 
-def deferred(knob: Knob) -> bool:
-    """Return whether a setting changes work that goes on after the queries that cause it."""
-    return any(part in knob.name.lower() for part in _DEFERRED)
+def pause_s(differing: Iterable[Knob]) -> int:
+    """Return the pause between turns of sides that differ in these, for work that goes on."""
+    names = [knob.name.lower() for knob in differing]
+    return PAUSE_S if any(part in name for part in _DEFERRED for name in names) else 0
 
 
 def _at_once(knob: Knob) -> bool:

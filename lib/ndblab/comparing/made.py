@@ -105,13 +105,13 @@ def experiment(
     swept = tuple(points.values()) if choice.design in _ONE_CLUSTER else (points[designs.A],)
     contrast = Contrast(
         CONTRAST, choice.design, *(Side(each) for each in points.values()), (THROUGHPUT,),
-        one_start=True, turns=choice.turns,
+        one_start=True, turns=choice.turns, pause_s=choice.pause_s,
     )  # fmt: skip
 
     def compared(
         made: Experiment, size: Profile, found: pd.DataFrame | None
     ) -> tuple[Contrast, ...]:
-        return (replace(contrast, turns=choice.turns and not _too_long(found)),)
+        return (replace(contrast, turns=False, pause_s=0) if _too_long(found) else contrast,)
 
     return Experiment(
         NAME,

@@ -124,8 +124,9 @@ class Contrast:
     may use the same start. Those of other contrasts use two (`half_way`), unless `one_start` is to
     do. With `one_slice` a block of a level is one slice, as long as two: for what needs seconds in
     a row, and where CPUs are so busy that sysbench reports a second late. With `turns` a block has
-    slices of a second, in which the connected clients of both sides work in turn. `first_look` is
-    the chance that the first interval decides a claim; it only says what to measure next.
+    slices of a second, in which the connected clients of both sides work in turn; for `pause_s`
+    nobody does where the side changes. `first_look` is the chance that the first interval decides a
+    claim; it only says what to measure next.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Contrast:
     one_start: bool = False
     one_slice: bool = False
     turns: bool = False
+    pause_s: int = 0
     first_look: float = 0.5
 
     def __post_init__(self) -> None:
@@ -238,7 +240,7 @@ class Contrast:
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
         found = asdict(self)
-        return found if self.turns else {k: v for k, v in found.items() if k != "turns"}
+        return {name: v for name, v in found.items() if v or name not in ("turns", "pause_s")}
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Contrast:

@@ -5,6 +5,7 @@ The constants were observed on 2 CPUs.
 
 from __future__ import annotations
 
+import itertools
 import math
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -83,7 +84,10 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
         + loads * max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
         for together in contrast.block(1, size.seed)
     )
-    running_s += TURNS_S if contrast.turns else 0
+    if contrast.turns:
+        [slices] = contrast.block(1, size.seed)
+        changes = sum(a.side != b.side for a, b in itertools.pairwise(slices))
+        running_s += TURNS_S + contrast.pause_s * changes
     starts = {designs.STARTS: 2.0, designs.TWINS: TWIN_STARTS}.get(contrast.design, 0.0)
     if contrast.blocks_per_start:
         starts = 1 / contrast.blocks_per_start

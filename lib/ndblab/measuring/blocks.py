@@ -164,7 +164,7 @@ def _in_turns(
     asked = [_asked(contrast, each, clusters, *there[each.side], size) for each in slot]
     # Sessions have what is set when they begin, so each side's is set again before its own.
     again = {name: functools.partial(lambda each: ready(each)[0], first[name]) for name in first}
-    return turns.measure(asked, again)
+    return turns.measure(asked, again, contrast.pause_s)
 
 
 def _asked(

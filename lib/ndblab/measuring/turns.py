@@ -11,7 +11,6 @@ the next one; a side whose queries last too long for that has no good slice.
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 LEAD_S = 1
 """Seconds in which nobody works: clients learn meanwhile when their turns are."""
+NOBODY = "-"
 MOST_LEFT = 0.1
 """Share of a side's queries that may end after its turn. With more, what is measured is no longer
 one side alone: queries that last a tenth of a turn are too long for it."""
@@ -51,12 +51,51 @@ class _Side:
     load: Load
 
 
-def measure(asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]]) -> list[Run]:
+@dataclass(frozen=True)
+class Schedule:
+    """Whose turn each second is, and the `places` among them that are the slices of a block."""
+
+    sides: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, order: Sequence[str], warmup_s: float, pause_s: int) -> Schedule:
+        """Return the turns of slices in an order, after those in which each side warms up.
+
+        Where the side changes, nobody works for `pause_s`.
+
+        >>> Schedule.of("abba", 1, 1).sides
+        ('a', '-', 'b', '-', 'a', '-', 'b', 'b', '-', 'a')
+        """
+        warm_up = [side for side in dict.fromkeys(order) for _ in range(int(warmup_s))]
+        sides: list[str] = []
+        places = []
+        for side in [*warm_up, *order]:
+            if sides and sides[-1] != side:
+                sides += [NOBODY] * pause_s
+            places.append(len(sides))
+            sides.append(side)
+        return cls(tuple(sides), tuple(places[len(warm_up) :]))
+
+    @property
+    def load_s(self) -> int:
+        """How long both loads last: sysbench may not report its last second."""
+        return LEAD_S + len(self.sides) + 1
+
+    def seconds_of(self, side: str) -> set[int]:
+        """Return the seconds of the load at which a side's turns begin."""
+        return {LEAD_S + place for place, other in enumerate(self.sides) if other == side}
+
+
+def measure(
+    asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]], pause_s: int = 0
+) -> list[Run]:
     """Measure the slices of a block in their order.
 
     Parameters
     ----------
     ready : by side, what gives its cluster as new sessions of this side need it.
+    pause_s : seconds in which nobody works where the side changes.
 
     Raises
     ------
@@ -65,12 +104,11 @@ def measure(asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]]) 
     """
     order = [str(each.place["side"]) for each in asked]
     times = asked[0].job.profile
-    warm_up = [side for side in dict.fromkeys(order) for _ in range(int(times.warmup_s))]
-    seconds = load_s(times.warmup_s, len(asked))
+    schedule = Schedule.of(order, times.warmup_s, pause_s)
     started_utc, spans = now_utc(), [None] * len(asked)
     with ExitStack() as stack:
         shared = stack.enter_context(turns.opened())
-        sides = _connected(asked, ready, shared, seconds, stack)
+        sides = _connected(asked, ready, shared, schedule.load_s, stack)
         began_s = time.monotonic()
         for samples, cluster in _of_clusters(sides):
             monitor.read_company(cluster, samples)
@@ -79,9 +117,8 @@ def measure(asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]]) 
         begun = [at for side in sides.values() for at in _wait_began(side)]
         if None not in begun:
             begin_s = fmean(begun) + LEAD_S
-            shared.begin(begin_s, times.duration_s, [*warm_up, *order])
-            first_s = begin_s + len(warm_up) * times.duration_s
-            spans = _sample(sides, order, first_s, times.duration_s)
+            shared.begin(begin_s, times.duration_s, schedule.sides)
+            spans = _sample(sides, schedule, begin_s, times.duration_s)
         reports = {name: side.load.finish() for name, side in sides.items()}
     for samples, cluster in _of_clusters(sides):
         monitor.read_company(cluster, samples)
@@ -91,22 +128,15 @@ def measure(asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]]) 
         side.cluster.check_alive()
         if not is_good(reports[name].status):
             readiness.wait_rejoined(side.cluster, side.job.servers)
-    before_s = LEAD_S + len(warm_up)
-    mine = {name: {before_s + n for n, side in enumerate(order) if side == name} for name in sides}
-    void = {name: _too_long(reports[name], mine[name], before_s) for name in sides}
+    first = schedule.places[0]
+    before_s = LEAD_S + first
+    void = {name: _too_long(reports[name], schedule.seconds_of(name), before_s) for name in sides}
     runs = []
-    for place, (each, name) in enumerate(zip(asked, order, strict=True)):
+    for each, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
         samples, host = sides[name].samples, sides[name].samples.host(began_s, lasted_s)
-        at = replace(each, job=_warmed_up(each.job, before_s))
-        runs.append(
-            of_load(at, reports[name], samples, host, started_utc, place, spans[place], void[name])
-        )
+        at, after = replace(each, job=_warmed_up(each.job, before_s)), place - first
+        runs.append(of_load(at, reports[name], samples, host, started_utc, after, span, void[name]))
     return runs
-
-
-def load_s(warmup_s: float, slices: int) -> int:
-    """Return how long the two loads of a block last: sysbench may not report its last second."""
-    return LEAD_S + 2 * int(warmup_s) + slices + 1
 
 
 def _connected(
@@ -149,22 +179,25 @@ def _timeout_s(job: Job) -> float:
 
 
 def _sample(
-    sides: Mapping[str, _Side], order: Sequence[str], first_s: float, turn_s: float
+    sides: Mapping[str, _Side], schedule: Schedule, begin_s: float, turn_s: float
 ) -> list[tuple[float, float] | None]:
-    """Sample the processes at the ends of each turn; return its span, None if it came too late."""
-    readings: list[tuple[float, bool]] = []
-    for place in range(len(order) + 1):
-        due_s = first_s + place * turn_s
+    """Sample the processes at the ends of each slice; return its span, None if it came too late."""
+    readings: dict[int, tuple[float, bool]] = {}
+    for place in sorted({end for each in schedule.places for end in (each, each + 1)}):
+        due_s = begin_s + place * turn_s
         time.sleep(max(0.0, due_s - time.monotonic()))
         at_s = time.monotonic()
-        readings.append((at_s, at_s - due_s > SWITCHED_LATE_S))
-        beside = {name: sides[name] for name in order[max(0, place - 1) : place + 1]}
-        for samples, cluster in _of_clusters(beside):
+        readings[place] = at_s, at_s - due_s > SWITCHED_LATE_S
+        beside = schedule.sides[max(0, place - 1) : place + 1]
+        for samples, cluster in _of_clusters(
+            {name: sides[name] for name in beside if name in sides}
+        ):
             monitor.read(cluster, samples)
-    return [
-        None if late or later else (began_s, ended_s - began_s)
-        for (began_s, late), (ended_s, later) in itertools.pairwise(readings)
-    ]
+    spans = []
+    for place in schedule.places:
+        (began_s, late), (ended_s, later) = readings[place], readings[place + 1]
+        spans.append(None if late or later else (began_s, ended_s - began_s))
+    return spans
 
 
 def _warmed_up(job: Job, seconds: float) -> Job:

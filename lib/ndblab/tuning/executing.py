@@ -139,12 +139,15 @@ class Executor:
 
     def _measure(self, trial: Trial, contrast: Contrast) -> str:
         failed = 0
+        words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
+        space = self.wanted.space
+        pause_s = choice.pause_s(space.tunable(word).knob for word in words)
         while (have := self._whole(trial)) < trial.blocks:
             self.on_block(trial, have + 1)
             turns = self._takes_turns(trial)
             status = blocks.measure(
-                dataclasses.replace(contrast, turns=turns), have + 1, self.clusters, self.writer,
-                self.clusters.size.seed, self.say,
+                dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0),
+                have + 1, self.clusters, self.writer, self.clusters.size.seed, self.say,
             )  # fmt: skip
             if turns and not self._takes_turns(trial):
                 continue
@@ -160,10 +163,7 @@ class Executor:
         Those of the baseline are known from its run, others from the first block of the trial,
         which is then measured with loads of its own. That is no fault of a configuration.
         """
-        space = self.wanted.space
-        words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
-        deferred = any(choice.deferred(space.tunable(word).knob) for word in words)
-        if deferred or trial.design not in space.turns:
+        if trial.design not in self.wanted.space.turns:
             return False
         data = self.writer.snapshot()
         mine = data.slices[data.slices["contrast"] == trial.contrast]

@@ -213,8 +213,9 @@ def _job_of_block(clusters: NotedClusters, contrast: Contrast, name: str, plan: 
     """Return the load of a side for as long as a block lasts, as its slices share one."""
     experiment, side = clusters.experiment, contrast.side(name)
     length = contrast.length(experiment.slice_length(clusters.size))
-    [slices, *_] = contrast.block(1, clusters.size.seed)
-    seconds = turns.load_s(length.warmup_s, len(slices)) if contrast.turns else sum(length)
+    order = [each.side for together in contrast.block(1, clusters.size.seed) for each in together]
+    own = turns.Schedule.of(order, length.warmup_s, contrast.pause_s)
+    seconds = own.load_s if contrast.turns else sum(length)
     whole = dataclasses.replace(clusters.size, warmup_s=0, duration_s=seconds)
     binaries = clusters.binaries_of(side.point.variant)
     return experiment.job(whole, binaries, plan, side.point, side.options)
