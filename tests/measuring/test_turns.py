@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -23,7 +22,7 @@ from ndblab.measuring.slice_tables import Asked
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import turns as shared_turns
-from ndblab.workloads.load_generator import Job
+from ndblab.workloads.load_generator import Job, Report
 
 BASE = {"a": 1000, "b": 2000}
 """In its second N a scripted side reports so many queries/s and N, if that is its own."""
@@ -179,12 +178,12 @@ def test_a_turn_that_was_read_too_late_has_no_processes(tmp_path: Path, monkeypa
     assert [row(each)["status"] for each in runs] == ["ok"] * 4
 
 
-def test_queries_that_last_into_the_turns_of_the_other_void_their_side(tmp_path: Path):
-    """What is measured of it then is not one side alone; the output says what happened."""
+def test_queries_that_last_into_the_turns_of_the_other_void_both_sides(tmp_path: Path):
+    """Whose they are: what is measured of the other is not one side alone either."""
     clusters = {side: scripted(tmp_path / side, left) for side, left in (("a", 900.0), ("b", 50.0))}
     runs = measured(clusters, "ab")
-    assert [row(each)["status"] for each in runs] == [turns.TOO_LONG, "ok"]
-    assert [bool(each.logs) for each in runs] == [True, False]
+    assert [row(each)["status"] for each in runs] == [turns.TOO_LONG] * 2
+    assert all(each.logs for each in runs)
 
 
 def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
@@ -194,7 +193,7 @@ def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
     began_s = time.monotonic()
     runs = measured(clusters, "ab")
     assert time.monotonic() - began_s < turns.CONNECT_TIMEOUT_S / 2
-    assert row(runs[1])["status"].startswith("sysbench exited 1")
+    assert all(row(each)["status"].startswith("sysbench exited 1") for each in runs)
     assert not any("processes" in each.tables for each in runs)
 
 
@@ -212,13 +211,38 @@ def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
 def test_a_tenth_of_the_queries_may_end_after_their_turn(rates: list[float], status: str):
     """The first slice begins after 2 s, and those of the warm-up do not count."""
     seconds = [number + noise for number, noise in zip(range(1, 8), (0, 0.02) * 4, strict=False)]
-    report = SimpleNamespace(intervals=pd.DataFrame({"t_s": seconds, "qps": rates}, dtype=float))
-    assert turns._too_long(report, {2, 5}, 2) == status
+    assert turns._too_long(report_of(seconds, rates), {2, 5}, 2) == status
+
+
+def report_of(seconds: list[float], rates: list[float], ended_s: list[float] | None = None):
+    """What sysbench reported in these seconds; all numbers are made up."""
+    table = pd.DataFrame({"t_s": seconds, "qps": rates}, dtype=float)
+    return Report("ok", 0.0, seconds[-1], 0, {}, table, ended_s=tuple(ended_s or seconds))
+
+
+def test_a_report_that_came_late_says_nothing_of_the_length_of_queries():
+    """It covers seconds of both sides: here 1 to 3, of which the first is the side's own."""
+    late = report_of([1, 3, 4], [1000, 500, 1000], [1, 3, 4])
+    assert turns._too_long(late, {0, 1, 3}, 0) == ""
+
+
+def test_half_of_what_ends_after_a_turn_counts_for_it():
+    """Where clients begin a turn anew, and end it late: of 100 ms each, ten in a second.
+
+    Eight clients end 72 queries in their turn, as the last ones end in the next second; so long
+    as no turn of their own follows, half of those are theirs.
+    """
+    report = report_of([1, 2, 3, 4, 5], [72, 8, 80, 72, 8])
+    counted = turns._with_half_left(report, {0, 2, 3})
+    assert list(counted.intervals["qps"]) == [76, 8, 80, 76, 8]
+    assert list(report.intervals["qps"]) == [72, 8, 80, 72, 8]
 
 
 def test_a_load_that_reported_nothing_has_no_queries_that_are_too_long():
     """What it failed of is its status."""
-    assert turns._too_long(SimpleNamespace(intervals=pd.DataFrame()), {2}, 2) == ""
+    nothing = Report("sysbench exited 1", 0.0, 0.0, 0, {}, pd.DataFrame())
+    assert turns._too_long(nothing, {2}, 2) == ""
+    assert turns._with_half_left(nothing, {2}).intervals.empty
 
 
 def test_the_load_outlasts_its_turns():

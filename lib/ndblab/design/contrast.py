@@ -11,7 +11,7 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
   while the other is idle; both are restarted for each block, and the sides exchange their places;
 - starts: slices of A in one cluster start and of B in the next, in random order;
 - twins: a cluster of A and one of B, started at the same moment on one host and loaded in turn,
-  A B B A and B A A B, while the other waits; the next block's sides exchange their places;
+  A B B A or B A A B, while the other waits; the next block's sides exchange their places;
 - level: one side only, for a claim that compares parts of one configuration.
 
 Alternations, restarts and twins may take turns of a second instead of slices with a load of their

@@ -5,16 +5,18 @@ Out: the tables of each slice, for a dataset. It decides neither what is compare
 means.
 
 The seconds of turns are those of sysbench's reports, which begin with the load: both loads are
-released at the same moment. A client ends the query it is at, so a little of each turn falls into
-the next one; a side whose queries last too long for that has no good slice.
+released at the same moment. A client ends the transaction it is at, so a little of each turn falls
+into the next one; where transactions last too long for that, no slice is good.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -29,15 +31,19 @@ from ndblab.workloads import registry, turns
 from ndblab.workloads.execution import connect_s
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndblab.cluster.cluster import Cluster
     from ndblab.workloads.load_generator import Job, Load, Report
 
 LEAD_S = 1
 """Seconds in which nobody works: clients learn meanwhile when their turns are."""
 NOBODY = "-"
+LATE_S = 1.5
+"""A report on more time than this is no report on a turn."""
 MOST_LEFT = 0.1
-"""Share of a side's queries that may end after its turn. With more, what is measured is no longer
-one side alone: queries that last a tenth of a turn are too long for it."""
+"""Share of a side's queries that may end after its turns. With more, what is measured is no longer
+one side alone."""
 TOO_LONG = "queries last too long for turns of a second"
 
 
@@ -114,12 +120,15 @@ def measure(
             monitor.read_company(cluster, samples)
             monitor.read_hosts(cluster, samples)
         shared.release()
-        begun = [at for side in sides.values() for at in _wait_began(side)]
-        if None not in begun:
-            begin_s = fmean(begun) + LEAD_S
+        begun = {name: _wait_began(side) for name, side in sides.items()}
+        if failed := [name for name, at in begun.items() if None in at]:
+            # The clients of the other side would wait for turns that never come.
+            reports = dict.fromkeys(sides, sides[failed[0]].load.finish())
+        else:
+            begin_s = fmean(itertools.chain(*begun.values())) + LEAD_S
             shared.begin(begin_s, times.duration_s, schedule.sides)
             spans = _sample(sides, schedule, begin_s, times.duration_s)
-        reports = {name: side.load.finish() for name, side in sides.items()}
+            reports = {name: side.load.finish() for name, side in sides.items()}
     for samples, cluster in _of_clusters(sides):
         monitor.read_company(cluster, samples)
         monitor.read_hosts(cluster, samples)
@@ -130,12 +139,16 @@ def measure(
             readiness.wait_rejoined(side.cluster, side.job.servers)
     first = schedule.places[0]
     before_s = LEAD_S + first
-    void = {name: _too_long(reports[name], schedule.seconds_of(name), before_s) for name in sides}
+    own = {name: schedule.seconds_of(name) for name in sides}
+    # Queries of one side that last too long are in the way of the other, too.
+    void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), "")
+    reports = {name: _with_half_left(report, own[name]) for name, report in reports.items()}
     runs = []
     for each, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
         samples, host = sides[name].samples, sides[name].samples.host(began_s, lasted_s)
         at, after = replace(each, job=_warmed_up(each.job, before_s)), place - first
-        runs.append(of_load(at, reports[name], samples, host, started_utc, after, span, void[name]))
+        at_utc = _later(started_utc, LEAD_S + place)
+        runs.append(of_load(at, reports[name], samples, host, at_utc, after, span, void))
     return runs
 
 
@@ -213,10 +226,41 @@ def _too_long(report: Report, own: set[int], first_s: int) -> str:
     own : seconds of the load at which turns of this side begin.
     first_s : the second at which the first slice begins.
     """
+    queries = _of_seconds(report)
+    queries = queries[queries.index >= first_s]
+    left = queries[~queries.index.isin(own)].sum()
+    return TOO_LONG if left > MOST_LEFT * queries.sum() else ""
+
+
+def _with_half_left(report: Report, own: set[int]) -> Report:
+    """Return a report in which half of what ended just after turns of a side counts for them.
+
+    Clients begin each turn anew, so fewer of their queries end in it than belong to it, by half a
+    query each, and as many too many begin in it. The mean of both is right however long queries
+    last; without it, the side with the shorter ones would be favoured.
+    """
+    table, queries = report.intervals.copy(), _of_seconds(report)
+    for second in own & set(queries.index):
+        if second + 1 in queries.index and second + 1 not in own:
+            table.loc[(table["t_s"] - 1).round() == second, "qps"] += queries[second + 1] / 2
+    return replace(report, intervals=table)
+
+
+def _of_seconds(report: Report) -> pd.Series:
+    """Return the queries that ended in each second of a load.
+
+    What sysbench reported late covers seconds of both sides, and is left out.
+    """
+    import pandas as pd
+
     table = report.intervals
     if table.empty:
-        return ""
-    began_s = (table["t_s"] - 1).round()
-    rates = table["qps"][began_s >= first_s]
-    left = rates[~began_s[rates.index].isin(own)].sum()
-    return TOO_LONG if left > MOST_LEFT * rates.sum() else ""
+        return pd.Series(dtype=float)
+    ended_s = pd.Series(list(report.ended_s) or table["t_s"], index=table.index)
+    lasted_s = ended_s.diff().fillna(ended_s)
+    queries = (table["qps"] * lasted_s)[lasted_s < LATE_S]
+    return queries.set_axis((table["t_s"] - 1).round().astype(int)[queries.index])
+
+
+def _later(utc: str, seconds: float) -> str:
+    return (datetime.fromisoformat(utc) + timedelta(seconds=seconds)).isoformat(timespec="seconds")

@@ -56,9 +56,11 @@ class Workload:
     def takes_turns(self) -> bool:
         """Return whether its clients can take turns: those of sysbench, whose sessions stay.
 
-        A script of the user's own may connect when it likes.
+        A script of the user's own may connect when it likes, and a log that writes would wait with
+        its transactions open.
         """
-        return self.generator.ROLE == SYSBENCH and self.facts.get("kind") != LUA
+        apart = self.facts.get("kind") == LUA or bool(self.facts.get("writes"))
+        return self.generator.ROLE == SYSBENCH and not apart
 
 
 def resolve(
