@@ -233,16 +233,26 @@ def test_half_of_what_ends_after_a_turn_counts_for_it():
     as no turn of their own follows, half of those are theirs.
     """
     report = report_of([1, 2, 3, 4, 5], [72, 8, 80, 72, 8])
-    counted = turns._with_half_left(report, {0, 2, 3})
-    assert list(counted.intervals["qps"]) == [76, 8, 80, 76, 8]
-    assert list(report.intervals["qps"]) == [72, 8, 80, 72, 8]
+    assert turns._half_left(report, {0, 2, 3}) == {0: 4, 3: 4}
+
+
+def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
+    """Intervals are what sysbench reported."""
+    runs = measured(both(scripted(tmp_path, left=50.0)), "abba")
+    first = turns.LEAD_S
+    expected = [BASE[s] + first + 1 + n + more for n, s, more in zip(
+        range(4), "abba", (25, 0, 25, 25), strict=True
+    )]  # fmt: skip
+    assert [row(each)["qps"] for each in runs] == pytest.approx(expected, abs=1)
+    reported = [BASE[side] + first + 1 + place for place, side in enumerate("abba")]
+    assert [each.tables["intervals"]["qps"].iloc[0] for each in runs] == reported
 
 
 def test_a_load_that_reported_nothing_has_no_queries_that_are_too_long():
     """What it failed of is its status."""
     nothing = Report("sysbench exited 1", 0.0, 0.0, 0, {}, pd.DataFrame())
     assert turns._too_long(nothing, {2}, 2) == ""
-    assert turns._with_half_left(nothing, {2}).intervals.empty
+    assert turns._half_left(nothing, {2}) == {}
 
 
 def test_the_load_outlasts_its_turns():

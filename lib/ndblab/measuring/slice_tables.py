@@ -89,6 +89,7 @@ def of_load(
     place: int,
     span: tuple[float, float] | None = None,
     void: str = "",
+    more: float = 0.0,
 ) -> Run:
     """Compose the tables of a slice from its intervals in the report of the whole load.
 
@@ -98,6 +99,7 @@ def of_load(
     ----------
     span : begin and seconds between the readings of processes, if there were any.
     void : why the slice does not count, if it does not.
+    more : queries that ended after it and count for it.
     """
     times = asked.job.profile
     first_s = times.warmup_s + place * times.duration_s
@@ -111,7 +113,8 @@ def of_load(
         intervals = intervals.assign(t_s=intervals["t_s"] - first_s)
         if len(intervals) == times.duration_s:
             before_s = first_s - float((ended_s[inside] - lasted_s)[0])
-            queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
+            duration_s = float(lasted_s.sum())
+            queries = float((intervals["qps"] * lasted_s).sum()) + more
             totals = _measured(queries, duration_s, intervals)
     measured = totals | {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
     tables, status = {"intervals": intervals}, _status(report, totals)

@@ -137,18 +137,18 @@ def measure(
         side.cluster.check_alive()
         if not is_good(reports[name].status):
             readiness.wait_rejoined(side.cluster, side.job.servers)
-    first = schedule.places[0]
-    before_s = LEAD_S + first
+    before_s = LEAD_S + schedule.places[0]
     own = {name: schedule.seconds_of(name) for name in sides}
     # Queries of one side that last too long are in the way of the other, too.
     void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), "")
-    reports = {name: _with_half_left(report, own[name]) for name, report in reports.items()}
+    left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
     for each, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
         samples, host = sides[name].samples, sides[name].samples.host(began_s, lasted_s)
-        at, after = replace(each, job=_warmed_up(each.job, before_s)), place - first
-        at_utc = _later(started_utc, LEAD_S + place)
-        runs.append(of_load(at, reports[name], samples, host, at_utc, after, span, void))
+        at, second = replace(each, job=_warmed_up(each.job, before_s)), LEAD_S + place
+        after = second - before_s
+        at_utc, more = _later(started_utc, second), left[name].get(second, 0.0)
+        runs.append(of_load(at, reports[name], samples, host, at_utc, after, span, void, more))
     return runs
 
 
@@ -232,18 +232,16 @@ def _too_long(report: Report, own: set[int], first_s: int) -> str:
     return TOO_LONG if left > MOST_LEFT * queries.sum() else ""
 
 
-def _with_half_left(report: Report, own: set[int]) -> Report:
-    """Return a report in which half of what ended just after turns of a side counts for them.
+def _half_left(report: Report, own: set[int]) -> dict[int, float]:
+    """Return half of the queries that ended just after turns of a side, by the turn's second.
 
     Clients begin each turn anew, so fewer of their queries end in it than belong to it, by half a
     query each, and as many too many begin in it. The mean of both is right however long queries
     last; without it, the side with the shorter ones would be favoured.
     """
-    table, queries = report.intervals.copy(), _of_seconds(report)
-    for second in own & set(queries.index):
-        if second + 1 in queries.index and second + 1 not in own:
-            table.loc[(table["t_s"] - 1).round() == second, "qps"] += queries[second + 1] / 2
-    return replace(report, intervals=table)
+    queries = _of_seconds(report)
+    last = {second for second in own if second + 1 not in own}
+    return {second: queries[second + 1] / 2 for second in last if second + 1 in queries.index}
 
 
 def _of_seconds(report: Report) -> pd.Series:
