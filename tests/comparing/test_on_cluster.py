@@ -20,6 +20,7 @@ from ndblab.cluster import readiness, variables
 from ndblab.cluster.cluster import Cluster
 from ndblab.comparing import comparison, knobs
 from ndblab.comparing.request import Request
+from ndblab.design.contrast import TURN_ORDERS
 from ndblab.machine import host
 from ndblab.measuring import measurement
 
@@ -156,7 +157,7 @@ def test_a_comparison_that_is_ended_keeps_its_blocks_and_goes_on(runs: Path, clu
         assert not any(checks.leaks(cluster_folder, OWN_PORT, before).values())
         now = slices(runs)
         whole = now[now["block"] <= block]
-        assert list(whole.groupby("block").size()) == [4] * block
+        assert list(whole.groupby("block").size()) == [4 * TURN_ORDERS] * block
         assert set(whole["status"]) == {"ok"}
         if saved is not None:
             pd.testing.assert_frame_equal(now.loc[saved.index], saved)
