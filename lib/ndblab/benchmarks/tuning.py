@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 
 from ndblab.benchmarks.row import Row, shown
-from ndblab.comparing import knobs
+from ndblab.comparing import choice, knobs
 from ndblab.comparing.knobs import Knob
-from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TAKE_TURNS, TWINS
 from ndblab.tuning import outcome
 from ndblab.tuning.history import OK, History, Record, Trial
 from ndblab.tuning.outcome import Outcome
@@ -25,10 +25,10 @@ from ndblab.tuning.search import Search
 from ndblab.tuning.space import BASELINE, Configuration, Space, Tunable, Value, made
 
 HOUR_S, SHORT_S = 3600.0, 1200.0
-BLOCK_S = {ALTERNATION: 20.0, RESTARTS: 26.0, TWINS: 75.0}
-DEVIATIONS = {ALTERNATION: (0.03, 0.10), RESTARTS: (0.060, 0.078), TWINS: (0.019, 0.04)}
-"""Deviation of a block's logarithm of the ratio, recorded on 2 virtual CPUs: least and largest.
-Of restarts, two comparisons are recorded (`comparing.choice.DEVIATION`)."""
+BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
+DEVIATIONS = {ALTERNATION: (0.004, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.017, 0.038)}
+"""Deviation of a block's logarithm of the ratio where clients take turns, measured on 2 virtual
+CPUs: least and largest of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
 FREEDOM = 6
 """Of the t distribution that noise is drawn from."""
 RUN_S, RUN_DEVIATION = 30.0, 0.126 / math.sqrt(2)
@@ -90,6 +90,8 @@ def space() -> Space:
             for number in range(_CHEAP + _DEAR)
         ),
         BLOCK_S,
+        sd=choice.TURNS_DEVIATION,
+        turns=TAKE_TURNS,
     )
 
 

@@ -87,7 +87,8 @@ def held(data: Dataset, contrast: str) -> str:
         return within_one_start(data.slices, contrast)
     agree, every = sum(_side(each) == _side(ratios[-1]) for each in ratios), len(ratios)
     values = listed(change(each.value) for each in ratios).replace(" % ", " ").replace(" %,", ",")
-    return f", in {'each' if agree == every else agree} of {every} recordings ({values})"
+    which = "in each" if agree == every else f"clear in {agree}"
+    return f", {which} of {every} recordings ({values})"
 
 
 def _side(ratio: Estimate) -> int:

@@ -85,10 +85,13 @@ def _counted(every: pd.DataFrame) -> str:
     readings = every["statement"].str.startswith(READING)
     claims = every[~readings]
     words, measured = verdict_tables.tally(claims), len(verdict_tables.by_measurement(claims))
+    of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
+    decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
     return (
         f"{len(claims)} claims rest on {measured} independent measurements: {words}. "
         f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
-        "and not judged."
+        "and not judged. "
+        f"Of {len(of_figures)} claims on the brief's figures, these hosts decide {decided}."
     )
 
 

@@ -44,17 +44,12 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     outages = outage.of_dataset(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = outages[outages["lost"] > 0].groupby("fault", observed=True)["lost"].max()
-    runs = outages.groupby("fault", observed=True).size()
     return [
-        *(
-            f"{worded(fault)} lost up to {count(int(most), 'acknowledged write')} "
-            f"in {count(int(runs[fault]), 'run')}"
-            for fault, most in lost.items()
-        ),
+        *_losses(outages),
         *_with_arbitrators(outages),
         *(
             [f"{worded(longest)} stopped service for {plain(gaps_s.max())} s"]
-            if (longest := gaps_s.idxmax()) != FROZEN
+            if (longest := gaps_s.idxmax()) != FROZEN and longest not in lost
             else []
         ),
         Clause(
@@ -160,6 +155,18 @@ def _cut_off_server(dataset: Dataset, outages: pd.DataFrame) -> Iterator[str]:
     )
 
 
+def _losses(outages: pd.DataFrame) -> Iterator[str]:
+    """Say which faults lost acknowledged writes, in how many of their runs, and how many."""
+    for fault, runs in outages.groupby("fault", observed=True):
+        most, losing = int(runs["lost"].max()), int((runs["lost"] > 0).sum())
+        stopped = f"stopped service for up to {plain(runs['longest_gap_s'].max())} s"
+        of = f"in {losing} of {count(len(runs), 'run')}"
+        if losing == 1:
+            yield f"{worded(fault)} {stopped}, and lost {count(most, 'acknowledged write')} {of}"
+        elif losing:
+            yield f"{worded(fault)} {stopped}, and lost acknowledged writes {of}, at most {most}"
+
+
 def _with_arbitrators(outages: pd.DataFrame) -> Iterator[str]:
     """Say what the loss of the management node does if MySQL servers may arbitrate."""
     runs = outages[outages["fault"] == OTHERS_ARBITRATE]
@@ -196,7 +203,8 @@ def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
     """Say what helps against the two faults that hurt, if they did; measured, or documented."""
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
-            "Let more than one process arbitrate: set ArbitrationRank=2 for the MySQL servers"
+            "Let more than one process arbitrate: set ArbitrationRank=2 for MySQL servers, best "
+            "on hosts without a data node"
         )
     elif LOST_ARBITRATOR in lost:
         yield Advice(

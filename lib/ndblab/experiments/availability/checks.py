@@ -46,6 +46,9 @@ LEAST_RUNS = 2
 REPLICAS = 2
 # HeartbeatIntervalDbDb, unless CPU quotas make a data node slow.
 HEARTBEAT_S = 5.0
+LONGEST_GAP_S = 10.0
+"""Clients that wait for longer notice, whether or not they give up: the same bound as that of a
+frozen data node (claim A-node-frozen)."""
 DATED = 0.05
 """Intervals to which a declaration is dated: a link is cut up to 0.14 s after its mark, and the
 cluster log has intervals of 5.01 s."""
@@ -150,13 +153,17 @@ def separate(claim: Claim, evidence: Evidence) -> Finding:
 def _gave_up(
     claim: Claim, evidence: Evidence, fault: str, subject: str, also: Sequence[str]
 ) -> Finding:
-    """Count the clients that gave up; faults in `also` are shown."""
+    """Count the clients that gave up or waited for long; faults in `also` are shown.
+
+    In a gap without any success all clients wait.
+    """
     runs = _runs(evidence, fault)
-    gave_up = int(runs["gave_up_clients"].max())
-    some = f"at most {gave_up}" if gave_up else "none"
+    waited = runs["clients"].where(runs["longest_gap_s"] > LONGEST_GAP_S, 0)
+    noticed = int(runs["gave_up_clients"].combine(waited, max).max())
+    some = f"at most {noticed}" if noticed else "none"
     text = f"when {subject}, {some} of {count(int(runs['clients'].max()), 'client')} "
-    text += "gave up after one retry"
-    return _finding(claim, evidence, runs, gave_up, text, also)
+    text += f"gave up after one retry, or waited for more than {LONGEST_GAP_S:g} s"
+    return _finding(claim, evidence, runs, noticed, text, also)
 
 
 def _finding(

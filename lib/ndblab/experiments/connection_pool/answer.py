@@ -42,7 +42,7 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"
-    for name, where in (("pools-1-8", "alone"), ("pools-1-8-share", beside)):
+    for name, where in (("pools-1-8", "with all CPUs to itself"), ("pools-1-8-share", beside)):
         if name in found.index and not math.isnan(found.at[name, "low"]):
             ratio, low, high = (found.at[name, part] for part in ("ratio", "low", "high"))
             words = "fewer queries than with 1", "more queries than with 1", "as many as with 1"

@@ -55,7 +55,8 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
         one = within_one_start(dataset.slices, variations.LOOKUPS)
-        yield f"IN lists of {keys} keys looked up {found}{one}"
+        quota = ", under CPU quotas" if dataset.budget == "scaled" else ""
+        yield f"IN lists of {keys} keys looked up {found}{quota}{one}"
         yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 

@@ -21,6 +21,7 @@ from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
 
+_BARS = "Bars through ratios: 95 % confidence interval."
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
 MOST_OF_FAILURES = 120
 """Characters of a caption that may say which runs failed and why; longer, they are counted."""
@@ -42,6 +43,7 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
         ax.plot(peak.clients, peak.qps_mean, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
         ax.set_title(f"{ax.get_title(loc='left')}\n{plain(peak.qps_mean)}")
     notes = _notes(panels, points, caption) + _draw_allowed(panels, points, tables, caption)
+    notes += [_BARS] if len(ratios) else []
     notes += ["Rings and numbers: best mean, queries/s.", *published.note(chain(*gain.values()))]
     return Head(_gain(points, tables), notes)
 
@@ -68,7 +70,7 @@ def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Cap
     ax = lower.subplots()
     curves.against_clients(ax, by_server, P95, "servers", style.servers(points["servers"]))
     ax.set_xlabel("Clients of each server")
-    notes = _notes({}, points, caption)
+    notes = _notes({}, points, caption) + ([_BARS] if len(ratios) else [])
     notes += published.note(chain(*more.values()))
     return Head(_same_latency(points, ratios), notes)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 
+CONSISTENT = "consistent"
+"""How the consequence of a place begins that was checked and found to add up."""
 RULE = "rule-over"
 """The correction of the rule that gave the number of MySQL servers."""
 
@@ -24,14 +26,15 @@ RULE = "rule-over"
 def contradictions(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     """Count the claims, and where the sources contradict themselves or each other.
 
-    `table` has a row per contradiction; `holds` says whether arithmetic confirms it.
+    `table` has a row per place that was checked; `holds` says whether the check confirms it.
     """
-    confirmed = int(table["holds"].sum())
-    all_of_them = "each of which" if confirmed == len(table) else f"{confirmed} of which"
+    doubtful = table[~table["consequence"].str.startswith(CONSISTENT)]
+    confirmed = int(doubtful["holds"].sum())
+    unsure = "" if confirmed == len(doubtful) else f", {confirmed} of them confirmed"
     return [
         f"the brief and its sources make {count(len(publication.claims()), 'claim')}, and "
-        f"contradict themselves or each other in {count(len(table), 'place')}, {all_of_them} "
-        "arithmetic confirms",
+        "contradict themselves or each other, or leave out what a reader needs, in "
+        f"{count(len(doubtful), 'place')}{unsure}",
         *_advice(table),
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_h import analysis as pushdown
+from ndblab.experiments.tpc_h.database import scale_factor
 from ndblab.formatting import listed, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
@@ -26,11 +27,13 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     pushed = found[found["is_pushed"]]
     everything = f"{len(found)} queries" if len(found) > 1 else "the one query"
     wrong = pushdown.wrong(dataset.slices, dataset.runs)
+    size = dataset.manifest["profile"]
+    scale = f", at scale factor {scale_factor(size['tables'] * size['table_size']):g}"
     said: list[Clause | str] = [*wrong]
     for gained in (pushdown.FASTER, pushdown.SLOWER):
         mine = pushed[pushed["gain"] == gained]
         if len(mine):
-            said.append(_extreme(mine, gained) + _held(slices))
+            said.append(_extreme(mine, gained) + scale + _held(slices))
     unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
     if len(unsure):
         queries = listed(f"Q{query}" for query in unsure)

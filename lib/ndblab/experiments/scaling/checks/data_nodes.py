@@ -19,7 +19,7 @@ from ndblab.judging.conditions import NEAR_PCT, State, condition
 from ndblab.judging.contrasted import A, B, Place, decided_by, of_claim, place, side, sides
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
-from ndblab.judging.verdict import Comparison, Finding, decide
+from ndblab.judging.verdict import CONTRADICTED, REPRODUCED, Comparison, Finding, decide
 from ndblab.statistics.estimate import Estimate
 
 # The brief's NumCPUs, which its thread counts and thread numbers follow from.
@@ -102,7 +102,7 @@ def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F9-threads")
 def threads(claim: Claim, evidence: Evidence) -> Finding:
-    """Count the threads of a data node, by the names it reports.
+    """Count the threads of a data node, by the names it reports; each kind must be as published.
 
     They do not depend on the host's CPUs, so one start is enough anywhere.
     """
@@ -111,6 +111,10 @@ def threads(claim: Claim, evidence: Evidence) -> Finding:
     totals = kinds.sum(axis=1)
     total = Estimate(float(totals.mean()), float(totals.min()), float(totals.max()))
     finding = decide(claim, "there are", [Comparison("threads", total)])
+    published = pd.Series({**BRIEF_THREADS, "main": 1}).reindex(list(LISTED_KINDS))
+    if finding.verdict == REPRODUCED and not (kinds == published).all(axis=None):
+        wanted = ", ".join(f"{number} {kind}" for kind, number in published.items())
+        finding = replace(finding, verdict=CONTRADICTED, why=f"as many, of other kinds: {wanted}")
     numbers = f"a data node has {words}: {' or '.join(str(n) for n in sorted(set(totals)))} in all"
     return replace(finding, numbers=numbers)
 
