@@ -27,7 +27,7 @@ def test_the_answer_is_one_line_with_every_interval() -> None:
 
 
 def test_without_a_whole_block_no_time_is_told() -> None:
-    """The slices there are say nothing of how long it took."""
+    """The slices that exist do not show how long it took."""
     nothing = Estimate(math.nan)
     none = replace(
         FASTER, outcome="undecided", throughput=nothing, p95=nothing, cpu=nothing, blocks=0,
@@ -37,7 +37,7 @@ def test_without_a_whole_block_no_time_is_told() -> None:
 
 
 def test_a_load_that_filled_the_memory_is_told_what_to_add() -> None:
-    """The statement that failed first says nothing of that."""
+    """The first statement that failed would not show what to add."""
     nothing = Estimate(math.nan)
     status = (
         "sysbench exited 1: mysql_drv_query() returned error 1114 (The table 'sbtest5' is full) "
@@ -59,7 +59,7 @@ def test_an_attached_cluster_was_not_started_for_the_answer() -> None:
     ("number", "words"), [(1, "1 slice, which is"), (2, "2 slices, which are")]
 )
 def test_slices_that_others_disturbed_are_counted(number: int, words: str) -> None:
-    """One is not several."""
+    """One slice is worded in the singular."""
     assert f"disturbed {words} left out." in answer.sentence(replace(FASTER, disturbed=number))
 
 
@@ -122,13 +122,13 @@ def test_each_outcome_has_its_words(changes: dict[str, object], words: str) -> N
     ],
 )  # fmt: skip
 def test_the_difference_can_be_pasted(words: list[str], lines: list[str]) -> None:
-    """With what must be restarted for it."""
+    """It comes with what must be restarted for it."""
     text = answer.to_paste(sides.parse(words))
     assert [line for line in lines if line not in text] == []
 
 
 def test_what_a_side_gives_up_is_told() -> None:
-    """A setting of A that B has not."""
+    """That is a setting that A has and B has not."""
     parsed = sides.Sides(sides.parse(["UseShm=off"]).b, ())
     assert "without UseShm=OFF" in answer.to_paste(parsed)
 

@@ -28,7 +28,7 @@ OTHERS = [Knob("MaxNoOfTables", CONFIG_INI, "ndbd default", "", INITIAL, UNLISTE
     ],
 )
 def test_what_must_be_restarted_is_refused(words: tuple[str, ...]) -> None:
-    """Also if both sides have it, since the cluster may not; consent changes nothing."""
+    """Even if both sides have it, since the cluster may not have it; consent changes nothing."""
     with pytest.raises(LabError, match="not restarted or configured") as caught:
         attached.check(sides.parse(words, OTHERS), may_change=True)
     assert words[-1].partition("=")[0] in str(caught.value.found)
@@ -45,7 +45,7 @@ def test_global_variables_are_set_with_consent_only() -> None:
 
 
 def endpoints(*values: str) -> SimpleNamespace:
-    """Endpoints whose servers have these values of ndb_batch_size."""
+    """Return endpoints whose servers have these values of ndb_batch_size."""
 
     @contextlib.contextmanager
     def session(number: int):
@@ -73,7 +73,7 @@ def test_servers_that_do_not_agree_are_no_side() -> None:
 
 
 def asked(workload: object, **options) -> Request:
-    """A comparison on an attached cluster that is never reached."""
+    """Return a comparison on an attached cluster that is never reached."""
     words = ("servers=1", "servers=2")
     return Request(words, workload=str(workload), attach="x:1186", endpoints="/a.sock", **options)
 
@@ -88,7 +88,7 @@ def asked(workload: object, **options) -> Request:
     ],
 )
 def test_what_may_change_data_of_others_needs_consent(name: str, text: str, tmp_path) -> None:
-    """Whatever is not seen to read only, such as a program or a script."""
+    """That is whatever is not clearly read-only, such as a program or a script."""
     file = tmp_path / name
     file.write_text(text)
     file.chmod(0o700)
@@ -101,7 +101,7 @@ def test_what_may_change_data_of_others_needs_consent(name: str, text: str, tmp_
 
 
 def test_statements_that_only_read_need_no_consent(tmp_path) -> None:
-    """Also those on tables that are there already."""
+    """Even those on tables that exist already."""
     file = tmp_path / "mine.sql"
     file.write_text("BEGIN;\nSELECT name FROM shop.items WHERE id = :int(1,9);\nCOMMIT;\n")
     found = attached.loaded(asked(file))

@@ -36,19 +36,19 @@ from ndblab.planning.shape import Shape
     ],
 )
 def test_the_way_of_change_decides(words: list[str], design: str) -> None:
-    """What can change under load is compared in one cluster, all else by clusters of its own."""
+    """What can change under load is compared in one cluster, all else in separate clusters."""
     assert choice.choose(sides.parse(words)).design == design
 
 
 def test_two_servers_of_a_side_are_no_pair_of_servers() -> None:
-    """Then a restart of mysqld takes twins."""
+    """With two servers a side, what restarts mysqld needs twins."""
     parsed = sides.parse(["performance_schema=on"])
     assert choice.choose(parsed, servers=1).design == RESTARTS
     assert choice.choose(parsed, servers=2).design == TWINS
 
 
 def test_the_dearest_of_several_settings_decides() -> None:
-    """And is named as the reason."""
+    """It is named as the reason."""
     chosen = choice.choose(sides.parse(["ndb_batch_size=64K", "SpinMethod=CostBasedSpinning"]))
     assert (chosen.design, chosen.because) == (TWINS, ("SpinMethod",))
     assert "since SpinMethod changes with a restart of data nodes" in chosen.described
@@ -81,7 +81,7 @@ def test_what_the_lab_does_not_know_is_not_told_as_a_fact(words, restarts) -> No
 
 
 def test_without_memory_for_twins_clusters_start_in_pairs() -> None:
-    """And the plan says why."""
+    """The plan says why."""
     chosen = choice.choose(sides.parse(["UseShm=off"]), "they need 9 GiB of memory")
     assert chosen.design == STARTS
     assert "not twins: they need 9 GiB of memory" in chosen.described
@@ -110,7 +110,7 @@ def test_what_both_sides_have_needs_no_restart() -> None:
     ],
 )
 def test_what_acts_at_once_is_switched_under_one_load(words: list[str], design: str) -> None:
-    """Not what waits for new sessions, for a cache to fill, or for other clients."""
+    """This excludes what waits for new sessions, for a cache to fill, or for other clients."""
     parsed = sides.parse(words)
     assert choice.choose(parsed, one_load=True).design == design
     assert choice.choose(parsed).design == ALTERNATION
@@ -152,7 +152,7 @@ def test_what_acts_at_once_is_switched_under_one_load(words: list[str], design: 
 def test_clients_take_turns_where_each_side_keeps_its_own(
     words: list[str], design: str, turns: bool
 ) -> None:
-    """Not where one value rules the clients of both sides: one side's would be measured as both."""
+    """Not where one value governs both sides' clients: one side's would be measured as both."""
     parsed = sides.parse(words)
     chosen = choice.choose(parsed, one_load=True, turns=True)
     assert (chosen.design, chosen.turns) == (design, turns)
@@ -165,7 +165,7 @@ def test_clients_take_turns_where_each_side_keeps_its_own(
     [("log_bin=on", "ndb_log_bin=on"), ("TimeBetweenLocalCheckpoints=10",), ("RedoBuffer=64M",)],
 )
 def test_work_that_goes_on_after_a_query_has_a_pause_to_end(words: tuple) -> None:
-    """What a binary log or a checkpoint is late with would fall into turns of the other side."""
+    """Late work of a binary log or a checkpoint would fall into turns of the other side."""
     chosen = choice.choose(sides.parse(words), one_load=True, turns=True)
     assert (chosen.design, chosen.turns, chosen.pause_s) == (TWINS, True, 1)
     assert "a pause of a second" in chosen.described
@@ -173,7 +173,7 @@ def test_work_that_goes_on_after_a_query_has_a_pause_to_end(words: tuple) -> Non
 
 
 def test_clusters_that_start_one_after_the_other_cannot_take_turns() -> None:
-    """The clients of the second have no server yet."""
+    """The clients of the second cluster have no server yet."""
     parsed = sides.parse(["SpinMethod=CostBasedSpinning"])
     chosen = choice.choose(parsed, "they need 9 GiB of memory", one_load=True, turns=True)
     assert (chosen.design, chosen.turns) == (STARTS, False)
@@ -200,7 +200,7 @@ PLAN = deployment.make(host.read(), Shape(1, 1000, 16, budget="shared"))
 
 
 def of_gib(gib: float) -> host.Host:
-    """This host with so much memory left."""
+    """Return this host with this much memory left."""
     bytes_ = round(gib * GIB)
     return replace(host.read(), memory_available_bytes=bytes_, memory_bytes=bytes_)
 
@@ -215,7 +215,7 @@ def test_a_setting_that_takes_more_memory_counts_on_both_data_nodes() -> None:
 
 
 def test_a_side_that_does_not_fit_is_refused_before_anything_starts() -> None:
-    """Data nodes would take the memory of all else on the host."""
+    """Data nodes would take memory from everything else on the host."""
     with pytest.raises(LabError, match="too little memory for side B") as caught:
         choice.check_memory(of_gib(24), PLAN, sides.parse(["DataMemory=100G"]).b, "b")
     assert caught.value.found == "24.0 GiB available"
@@ -223,7 +223,7 @@ def test_a_side_that_does_not_fit_is_refused_before_anything_starts() -> None:
 
 
 def test_twins_need_room_for_both() -> None:
-    """Otherwise it says how much is missing, and pairs of starts compare them."""
+    """Otherwise the plan says how much is missing, and pairs of starts compare the sides."""
     settings = ((), sides.parse(["DataMemory=3G"]).b)
     alone = choice.needed_bytes(PLAN, settings[1]) / GIB
     assert choice.no_twins(of_gib(3 * alone), (PLAN, PLAN), settings, 2**60) == ""

@@ -23,7 +23,7 @@ LAB = Path(__file__).parents[2] / "lab"
 def test_the_exit_status_is_the_outcome(
     status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    """A gate for scripts; the answer is printed whatever it is."""
+    """It is a gate for scripts; the answer is printed whatever it is."""
     monkeypatch.setattr(comparison, "compare", lambda *a, **k: ("an answer", status))
     try:
         tasks.compare.body(Context(), side=["ndb_batch_size=64K"])
@@ -35,7 +35,7 @@ def test_the_exit_status_is_the_outcome(
 
 
 def test_a_mistake_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not that of a slower side."""
+    """It is not the status of a slower side."""
 
     def refuse(*words: object, **options: object) -> None:
         raise LabError("No setting is called x")
@@ -76,14 +76,14 @@ def test_a_mistyped_option_is_no_result() -> None:
 
 
 def test_closed_streams_are_no_failure() -> None:
-    """As a job of cron may have them; the command still ends with status 0."""
+    """A cron job may have them; the command still ends with status 0."""
     line = f"{sys.executable} {LAB.with_name('tasks.py')} commands <&- >&-"
     done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_misspelt_workload_gets_those_that_are_close() -> None:
-    """And a load that ends by itself has no rate to compare."""
+    """A load that ends by itself has no rate to compare."""
     loads = discovery.modules("load")
     ends = next(each.WORKLOADS[0] for each in loads if getattr(each, "ENDS_BY_ITSELF", False))
     with pytest.raises(LabError, match="no workload called oltp_read_writ") as caught:
@@ -94,7 +94,7 @@ def test_a_misspelt_workload_gets_those_that_are_close() -> None:
 
 
 def test_the_command_is_given_back_as_it_was_typed() -> None:
-    """With the load, so that it can be pasted; minutes are added where it goes on."""
+    """It includes the load, so that it can be pasted; minutes are added to go on."""
     asked = Request(
         ("x=1",), "my queries.sql", writes=True, servers=2, within=5,
         overrides={"tables": 4, "seed": None}, minutes=3,
@@ -125,7 +125,7 @@ def test_a_dry_run_shows_what_each_server_is_restarted_with(binaries, monkeypatc
 def test_clients_of_a_script_of_the_users_own_take_no_turns(
     name: str, turns: bool, binaries, monkeypatch, tmp_path: Path
 ) -> None:
-    """It may connect when it likes, and run what it likes; the plan shows how it is compared."""
+    """A script may connect and run what it likes at any time; the plan shows how it is compared."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     options = {}
     if name:

@@ -14,7 +14,7 @@ SIDES = sides.parse(["ndb_batch_size=64K"])
 
 
 def measured(blocks: int) -> SimpleNamespace:
-    """A made-up dataset in which B is 5 % faster, with what a caption needs."""
+    """Make up a dataset in which B is 5 % faster, with what a caption needs."""
     data = dataset(max(blocks, 1), 1.05)
     data.slices = data.slices[data.slices["block"] <= blocks]
     more = {"id": "made-up", "budget": "shared", "host": {"logical_cpus": 2, "cpu_model": "x"}}
@@ -22,7 +22,7 @@ def measured(blocks: int) -> SimpleNamespace:
 
 
 def test_the_forest_shows_three_ratios_and_their_blocks() -> None:
-    """Under the answer, with the settings of both sides."""
+    """It stands below the answer, with the settings of both sides."""
     data = measured(20)
     found = judged.judge(data)
     drawn = figure.draw(data, found, SIDES, 0.02)
@@ -38,7 +38,7 @@ def test_the_forest_shows_three_ratios_and_their_blocks() -> None:
 
 
 def test_there_is_no_picture_before_a_block_is_whole(tmp_path: Path) -> None:
-    """And one file for each dataset afterwards."""
+    """Afterwards there is one file for each dataset."""
     for blocks, name in ((0, None), (1, "made-up.png")):
         data = measured(blocks)
         file = figure.save(data, judged.judge(data), SIDES, 0.02, tmp_path)

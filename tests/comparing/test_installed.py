@@ -10,12 +10,12 @@ CAPTURED = Path(__file__).parents[1] / "captured/settings"
 
 
 def captured(name: str) -> str:
-    """What a program printed."""
+    """Return what a program printed."""
     return (CAPTURED / name).read_text()
 
 
 def test_variables_are_read_with_their_values() -> None:
-    """Of mysqld 9.7.4; what has no default is empty, as is an empty value."""
+    """From mysqld 9.7.4; a variable without a default reads as empty, like an empty value."""
     found = installed.variables(captured("mysqld_verbose_help.txt"))
     assert found["ndb_batch_size"] == "32768"
     assert found["ndb_join_pushdown"] == "TRUE"
@@ -24,7 +24,7 @@ def test_variables_are_read_with_their_values() -> None:
 
 
 def test_parameters_are_read_by_section() -> None:
-    """Of ndb_mgmd 9.7.4; what says which node it is does not count."""
+    """From ndb_mgmd 9.7.4; parameters that identify a node do not count."""
     found = installed.parameters(captured("ndb_mgmd_full_config.txt"))
     assert set(found) == {"ndbd default", "mysqld default", "tcp default", "shm default"}
     assert found["ndbd default"]["SchedulerSpinTimer"] == "0"
@@ -34,7 +34,7 @@ def test_parameters_are_read_by_section() -> None:
 
 
 def test_what_the_programs_know_can_be_compared_too() -> None:
-    """At the dearest design, except where files and ports are concerned."""
+    """It takes the dearest design; files and ports are excepted."""
     variables = installed.variables(captured("mysqld_verbose_help.txt"))
     others = installed.unlisted(variables, {"ndbd default": {"MaxNoOfTables": "128"}})
     assert knobs.find("innodb_log_buffer_size", others).change == knobs.INITIAL

@@ -20,7 +20,7 @@ CONTRAST = Contrast(
 
 
 def dataset(blocks: int, faster: float = 1.0, sd: float = 0.02, seed: int = 1, **more):
-    """Slices in which B has so many times the throughput of A, and what else is given by side."""
+    """Return slices in which B has `faster` times A's throughput, and what else `more` gives."""
     slices = made_up_slices.of(CONTRAST, blocks, ratio=1 / faster, sd=(sd, 0, 0), seed=seed)
     slices["latency_p95_ms"] = slices["side"].map(more.get("p95", {"a": 1.0, "b": 1.0}))
     costs = more.get("cpu_us", {"a": 60.0, "b": 60.0})
@@ -55,7 +55,7 @@ def test_a_planted_difference_is_found_with_its_sign(faster: float, outcome: str
 
 
 def test_equal_sides_are_rarely_called_different() -> None:
-    """At any of the looks, as measuring ends at the first that decides: at most 5 % of them."""
+    """At most 5 % are, over all looks, since measuring ends at the first look that decides."""
     wrong = 0
     for seed in range(30):
         data = dataset(20, sd=0.03, seed=seed)
@@ -123,7 +123,7 @@ def test_errors_of_one_side_are_told() -> None:
 
 
 def test_why_there_is_no_whole_block_is_told() -> None:
-    """Void slices that others or errors are not to blame for; nothing once a block is whole."""
+    """Void slices not explained by others or errors say why; nothing does once a block is whole."""
     data = dataset(1)
     data.slices["status"] = data.slices["status"].astype(str)
     data.slices.loc[data.slices.index[:2], "status"] = ["switched too late", "company: x"]

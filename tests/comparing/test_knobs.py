@@ -13,7 +13,7 @@ from ndblab.error import LabError
 
 
 def test_the_table_is_whole() -> None:
-    """Each setting stands once, with a way of change that the lab knows, and a source."""
+    """Each setting occurs once, with a way of change that the lab knows, and a source."""
     known = knobs.known()
     assert len({knob.key for knob in known}) == len(known)
     assert {knob.change for knob in known} == set(knobs.CHANGES)
@@ -47,7 +47,7 @@ def test_a_misspelt_name_gets_those_that_are_close() -> None:
 
 
 def test_a_name_of_several_sections_must_say_which() -> None:
-    """And the message says how."""
+    """The message says how."""
     with pytest.raises(LabError, match="Several sections") as caught:
         knobs.find("SendBufferMemory")
     assert "tcp:SendBufferMemory" in str(caught.value)
@@ -55,7 +55,7 @@ def test_a_name_of_several_sections_must_say_which() -> None:
 
 
 def test_what_only_the_programs_know_counts_as_the_dearest() -> None:
-    """The table comes first where both have a name."""
+    """If the lab's table has the name too, the table takes precedence."""
     others = [
         Knob(name, knobs.MY_CNF, "mysqld", "", knobs.INITIAL, knobs.UNLISTED)
         for name in ("innodb_log_buffer_size", "ndb_batch_size")
@@ -97,7 +97,7 @@ def test_a_value_out_of_range_is_refused_with_the_range(name: str, text: str, ra
 
 
 def captured() -> dict[tuple[str, str], dict[str, str]]:
-    """How parameters of config.ini are declared in NDB 9.7.4 (ConfigInfo.cpp), by section, name."""
+    """Return how NDB 9.7.4 declares config.ini parameters (ConfigInfo.cpp), by section and name."""
     file = Path(__file__).parents[1] / "captured/settings/ndb_parameters_9.7.4.tsv"
     with file.open(newline="") as stream:
         rows = csv.DictReader(stream, delimiter="\t")

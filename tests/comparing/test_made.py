@@ -19,13 +19,13 @@ LOAD = Load("oltp_point_select", 1, 16)
 
 
 def compared(*words: str) -> Experiment:
-    """The experiment of these words."""
+    """Return the experiment of these words."""
     parsed = sides.parse(words)
     return made.experiment(parsed, choice.choose(parsed), LOAD)
 
 
 def files(experiment: Experiment, variant: str) -> str:
-    """config.ini and my.cnf of a side, on this host."""
+    """Return config.ini and my.cnf of a side on this host."""
     size = experiment.size("smoke", {"servers": [1], "clients": [16]})
     plan = experiment.plans(size, "auto", host.read(), Places("/lab", "/lab"))[variant]
     return config.config_ini(plan, "9.7.4") + config.my_cnf(plan, "9.7.4")
@@ -83,7 +83,7 @@ def test_what_needs_a_start_is_in_the_files_of_one_side(
     ],
 )
 def test_a_restart_of_mysqld_gives_each_side_a_server_of_one_cluster(words, of_a, of_b) -> None:
-    """With every other block they have each other's place."""
+    """The sides change places in every other block."""
     experiment = compared(*words)
     assert experiment.clusters() == (("default", "b"),)
     size = experiment.size("smoke", {"servers": [1], "clients": [16]})
@@ -99,7 +99,7 @@ def test_a_restart_of_mysqld_gives_each_side_a_server_of_one_cluster(words, of_a
 
 
 def point(experiment: Experiment, variant: str) -> Point:
-    """The point of a side."""
+    """Return the point of a side."""
     [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), None)
     return next(s.point for s in (contrast.a, contrast.b) if s.point.variant == variant)
 
@@ -125,7 +125,7 @@ def test_a_table_option_gets_tables_of_its_own_in_one_cluster() -> None:
     [(("servers=1", "servers=2"), ALTERNATION, (1, 2)), (("UseShm=off",), TWINS, (1, 1))],
 )
 def test_the_contrast_has_both_sides(words: tuple[str, ...], design: str, servers) -> None:
-    """A first; and two comparisons of other sides are two measurements."""
+    """A comes first; two comparisons of different sides are two measurements."""
     experiment = compared(*words)
     [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), None)
     assert contrast.design == design
@@ -135,7 +135,7 @@ def test_the_contrast_has_both_sides(words: tuple[str, ...], design: str, server
 
 
 def in_turns(word: str, runs: pd.DataFrame | None) -> bool:
-    """Whether clients take turns in what is measured after these runs."""
+    """Return whether clients take turns in what is measured after these runs."""
     parsed = sides.parse([word])
     experiment = made.experiment(parsed, choice.choose(parsed, turns=True), LOAD)
     [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), runs)
@@ -150,13 +150,13 @@ def in_turns(word: str, runs: pd.DataFrame | None) -> bool:
 def test_queries_that_last_too_long_are_measured_in_slices(
     word: str, p95_ms: list[float], turns: bool
 ) -> None:
-    """If one side's do: a client ends the query it is at, in the turn of the other."""
+    """One such side is enough: a client would finish its query in the turn of the other side."""
     runs = pd.DataFrame({"latency_p95_ms_mean": p95_ms}, dtype=float)
     assert in_turns(word, runs) == turns
 
 
 def test_clients_take_turns_until_runs_say_otherwise() -> None:
-    """What is planned before any run, a dry run shows; no run makes slices turns."""
+    """A dry run shows the plan made before any run; no run turns slices into turns."""
     assert in_turns("ndb_batch_size=64K", None)
     quick = pd.DataFrame({"latency_p95_ms_mean": [1.0]})
     experiment = compared("ndb_batch_size=64K")
@@ -165,7 +165,7 @@ def test_clients_take_turns_until_runs_say_otherwise() -> None:
 
 
 def test_a_comparison_of_turns_is_not_resumed_as_one_of_slices() -> None:
-    """What was asked differs, so that their datasets do."""
+    """What was asked differs, so their datasets differ."""
     parsed = sides.parse(["ndb_batch_size=64K"])
     asked = [
         made.experiment(parsed, choice.choose(parsed, turns=on), LOAD).asked for on in (False, True)
@@ -175,7 +175,7 @@ def test_a_comparison_of_turns_is_not_resumed_as_one_of_slices() -> None:
 
 
 def test_every_server_has_a_client() -> None:
-    """By default more where there are many servers; too few that were asked for are refused."""
+    """Many servers get more clients by default; a request for too few clients is refused."""
     parsed = sides.parse(["servers=1", "servers=40"])
     assert made.load(parsed, "x", 1, None, 2.0).clients == 40
     assert made.load(sides.parse(["UseShm=off"]), "x", 1, None, 2.0).clients == 16
@@ -197,7 +197,7 @@ def test_tls_encrypts_the_links_of_one_side() -> None:
 
 
 def test_a_cluster_that_is_for_one_side_only_has_its_name() -> None:
-    """Messages about it say which side it is; a cluster of both sides is of neither."""
+    """Messages about it name its side; a cluster for both sides has no side's name."""
     each_its_own = compared("SpinMethod=CostBasedSpinning")
     assert [each_its_own.side_of(name) for name in ("default", "b")] == ["a", "b"]
     shared = compared("ndb_batch_size=64K")

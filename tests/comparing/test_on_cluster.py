@@ -26,13 +26,13 @@ from ndblab.measuring import measurement
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXED = (1238, 1231)
-"""Errors of what a running server does not change: a variable that only a start sets, or a value
+"""Errors for what a running server cannot change: a variable that only a start sets, or a value
 that another such variable rules out."""
 
 
 @pytest.fixture
 def runs(cluster_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the datasets go; the cluster is in a folder of its own."""
+    """Return where the datasets go; the cluster is in a folder of its own."""
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
@@ -63,7 +63,7 @@ def test_a_planted_difference_is_found_on_a_real_cluster(runs: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.cluster
 def test_a_setting_is_switched_and_read_back_on_a_real_cluster(runs: Path) -> None:
-    """Under one cluster start, by either side in turn; what was shown is in the dataset."""
+    """One cluster start serves both sides in turn; the value read back is in the dataset."""
     compare("ndb_batch_size=64K", minutes=1)
     [folder] = (runs / "compare").glob("compare-*")
     data = dataset.read(folder)
@@ -122,7 +122,7 @@ Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
 
 
 def slices(runs: Path) -> pd.DataFrame:
-    """What is saved of the only comparison, as another program reads it; empty before it begins."""
+    """Return what the only comparison saved, as other programs read it; empty before it begins."""
     found = [dataset.read(folder).slices for folder in (runs / "compare").glob("compare-*")]
     return found[0].set_index("run_id") if found else pd.DataFrame(columns=["block"])
 

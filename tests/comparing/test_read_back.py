@@ -12,7 +12,7 @@ from ndblab.error import LabError
 
 
 def cluster(batch: str = "65536", spin: str = "100") -> SimpleNamespace:
-    """A cluster that shows these values."""
+    """Return a cluster that shows these values."""
 
     def query(sql: str, server: int = 1) -> list[tuple]:
         if "ndbinfo" in sql:

@@ -11,17 +11,17 @@ from ndblab.error import LabError
 
 
 def said(parsed: sides.Sides) -> tuple[str, str, str]:
-    """What A, B and both have, in words."""
+    """Return what A, B and both have, in words."""
     return tuple(" ".join(map(str, own)) for own in (parsed.a, parsed.b, parsed.both))
 
 
 def test_one_setting_is_compared_with_the_default() -> None:
-    """B has it."""
+    """B has the setting."""
     assert said(sides.parse(["ndb_batch_size=64K"])) == ("", "ndb_batch_size=65536", "")
 
 
 def test_two_values_of_a_setting_are_two_sides() -> None:
-    """In the order in which they were typed; a single one beside them is for both."""
+    """Sides follow the order of typing; a setting with a single value is for both."""
     parsed = sides.parse(["servers=8", "servers=16", "clients=64"])
     assert said(parsed) == ("servers=8", "servers=16", "clients=64")
     assert parsed.value("a", "servers") == 8
@@ -127,7 +127,7 @@ def test_where_a_node_is_cannot_be_compared(word: str, next_step: str) -> None:
 
 
 def test_a_toml_file_is_a_side(tmp_path: Path) -> None:
-    """With sections as its tables; brief is the side without a setting."""
+    """Its tables are sections; `brief` is the side without a setting."""
     file = tmp_path / "mine.toml"
     file.write_text('ndb_join_pushdown = false\n[shm]\nSendBufferMemory = "4M"\n')
     parsed = sides.parse(["brief", str(file)])
@@ -148,7 +148,7 @@ def test_a_toml_file_is_a_side(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_in_a_file_names_the_file(tmp_path: Path, text: str, what: str, named: str):
-    """And what was probably meant."""
+    """The message also says what was probably meant."""
     file = tmp_path / "mine.toml"
     file.write_text(text)
     with pytest.raises(LabError, match=what) as caught:

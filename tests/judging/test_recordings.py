@@ -61,6 +61,7 @@ def test_the_interval_knows_how_far_recordings_lie_apart() -> None:
     assert set(alone) == {verdict.REPRODUCED}
     together = judged(recording(0.95), recording(0.85))
     assert together.verdict == verdict.INCONCLUSIVE
+    assert "each of 2 recordings alone is reproduced" in together.reason
     assert together.low < 0.85 < 0.95 < together.high
 
 

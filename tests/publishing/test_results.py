@@ -131,10 +131,24 @@ def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
     assert rendering.results(every) == rendering.RESULTS.read_text()
 
 
+def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
+    """Each with its condition; one that has had a single cluster start is marked."""
+    every = verdict_tables.with_statements(verdicts)
+    before, _, after = rendering.results(every).partition("## Claims that could not be tested")
+    ruled_out = every[every["verdict"].isin(["not testable here", "by construction"])]
+    for row in ruled_out.itertuples():
+        assert f"(`{row.id}`) | {row.verdict} | {row.reason.partition(';')[0]}" in after
+        assert f"(`{row.id}`)" not in before
+    assert "**inconclusive**, one cluster start only |" in before
+
+
 def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
     """Its rows are those of the claims, so that it agrees with every sentence beside it."""
     assert str(effects.PICTURE.relative_to(recorded.ROOT)) in rendering.README.read_text()
     assert effects.is_current(verdicts, publication.claims())
+    shown = effects.table(verdicts, publication.claims())
+    title = effects.title(shown, publication.claims())
+    assert f"can test {len(shown)} of " in title
     changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
     assert not effects.is_current(changed, publication.claims())
 

@@ -93,7 +93,7 @@ def test_another_quantity_counts_only_in_blocks_that_have_it_everywhere() -> Non
 
 
 def test_absolute_levels_come_from_blocks_far_apart() -> None:
-    """A host's drift outlives a block: for an absolute value, blocks too soon are left out."""
+    """A host's drift outlasts a block: absolute values leave out blocks that follow too soon."""
     slices = measured(ALTERNATION, by_side, blocks=10)
     began = pd.Timestamp("2026-01-01T00:00:00Z") + pd.to_timedelta(100 * slices["block"], unit="s")
     slices["started_utc"] = began.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -124,7 +124,7 @@ def test_twins_of_unequal_places_are_compared_fairly_over_two_starts() -> None:
 
 
 def test_a_start_of_twins_is_one_unit_however_long_it_is_loaded() -> None:
-    """What a start gives one twin is in all of its slices: equal halves would promise too much."""
+    """A start affects all slices of its twin, so counting halves would promise too much."""
     rng, draws, blocks, held = np.random.default_rng(5), 1000, 4, 0
     slices = measured(TWINS, by_side, blocks)
     for _ in range(draws):
@@ -153,7 +153,7 @@ def test_halves_of_a_block_hold_the_truth_on_a_host_that_drifts() -> None:
 
 @pytest.mark.parametrize("slice_s", [3, 10, 30])
 def test_halves_of_a_block_do_not_understate_its_deviation(slice_s: int) -> None:
-    """On a host with the autocorrelation of the recorded hour, they are a little alike."""
+    """On a host with the autocorrelation of the recorded hour, halves are a little alike."""
     number, every_s = 8000, slice_s + 1
     drawn = simulations.seconds(np.random.default_rng(8), number * 4 * every_s)
     slices = drawn.reshape(number, 4, every_s)[..., :slice_s].mean(axis=2)
@@ -163,7 +163,7 @@ def test_halves_of_a_block_do_not_understate_its_deviation(slice_s: int) -> None
 
 
 def test_blocks_hold_the_truth_and_single_slices_do_not() -> None:
-    """On a host that drifts, 95 % intervals from blocks cover 95 %; slices as if independent less.
+    """On a drifting host, 95 % intervals of blocks cover 95 %; of slices as if independent, less.
 
     Slices of a block share an effect on each side (as within a cluster start), and the host is a
     random walk from slice to slice.

@@ -96,7 +96,7 @@ def test_idle_servers_cost_a_query_nothing() -> None:
 
 
 def test_a_large_table_is_grouped_in_parts_with_the_same_result(monkeypatch) -> None:
-    """A part ends between runs, and the weight of first samples is that of the whole table."""
+    """Parts end between runs, and first samples weigh the same as in the whole table."""
     table = pd.DataFrame(
         {
             "run_id": [run for run in "abcd" for _ in range(6)],

@@ -28,7 +28,7 @@ def test_the_interval_of_a_mean_is_that_of_the_t_distribution() -> None:
 @settings(deadline=None)
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=2, max_size=6))
 def test_no_interval_leaves_what_is_possible(values: list[float]) -> None:
-    """A share stays within its whole and a quantity above zero, also if one of them is at it."""
+    """A share stays within its whole and a quantity above zero, even if a value is at the bound."""
     for value, low, high in (estimate.share(values), estimate.positive(values)):
         assert 0 <= low <= value <= high
     assert estimate.share([100 * x for x in values], whole=100.0).high <= 100

@@ -59,7 +59,7 @@ def test_each_contrast_of_two_sides_is_a_row() -> None:
 
 
 def test_contrasts_compare_any_positive_quantity() -> None:
-    """A contrast without it has no row."""
+    """A contrast without the quantity has no row."""
     sides = {"a": (1, 8, {"latency_p95_ms": 3.0}), "b": (1, 8, {"latency_p95_ms": 2.0})}
     dataset = contrasted(double(), "fall", sides)
     dataset = contrasted(dataset, "redo", {"a": (1, 8, {}), "b": (1, 8, {})})

@@ -24,9 +24,9 @@ def test_two_recordings_that_agree_decide_only_what_is_large() -> None:
 
 
 def test_recordings_that_lie_apart_weigh_alike_and_widen_the_interval() -> None:
-    """What is far beyond their errors is a difference between recordings, not the more exact one.
+    """Distance far beyond the errors is variance between recordings; the exact one gains nothing.
 
-    The variance of two is by hand: half the squared distance, less the mean of their own.
+    The variance of two, by hand: half the squared distance, less the mean of their own variances.
     """
     values, errors = np.array([0.0, 0.2]), np.array([0.001, 0.01])
     found = recordings.between(values, errors**2)
@@ -37,7 +37,7 @@ def test_recordings_that_lie_apart_weigh_alike_and_widen_the_interval() -> None:
 
 
 def test_a_more_exact_recording_weighs_more_where_they_agree() -> None:
-    """Without variance between recordings weights are those of their errors."""
+    """Without variance between recordings, their own errors give the weights."""
     assert recordings.between(np.array([0.0, 0.01]), np.array([0.01, 0.02]) ** 2) == 0
     assert recordings.pooled([0.0, 0.01], [0.01, 0.02]).value == pytest.approx(0.002)
 

@@ -94,7 +94,7 @@ def test_there_is_no_interval_before_the_first_look() -> None:
 
 
 def test_the_interval_does_not_change_between_two_looks() -> None:
-    """A unit more changes nothing until the next look, so nobody can pick a lucky moment."""
+    """One more unit changes nothing until the next look, so nobody can pick a lucky moment."""
     values = np.random.default_rng(2).normal(size=LOOKS[2])
     first, between = LOOKS[1], LOOKS[2] - 1
     at_look = sequential.interval(values[:first])
@@ -123,7 +123,7 @@ def test_looks_that_share_nothing_leave_the_last_one() -> None:
 
 
 def test_the_mean_lies_within_the_interval() -> None:
-    """It may leave what earlier looks allowed; the interval then reaches to it."""
+    """The mean may leave the interval of earlier looks; the interval then extends to it."""
     shifting = np.append(np.tile([0.9, 1.1], 2), np.full(16, 1.5))
     found = sequential.interval(shifting)
     assert found.low <= found.value <= found.high
@@ -147,7 +147,7 @@ def test_the_chance_of_a_later_look_is_the_share_that_it_decides() -> None:
 
 
 def test_a_range_with_two_ends_is_decided_inside_and_outside() -> None:
-    """From its middle an interval may come to lie inside, from far away it lies outside."""
+    """An interval in the range's middle may come to lie inside; one far away lies outside."""
     values = np.tile([-1.0, 1.0], 10)
     middle, wide, away = (
         sequential.chances(values, *ends) for ends in ((-0.1, 0.1), (-9, 9), (9, 10))

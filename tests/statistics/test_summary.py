@@ -75,7 +75,7 @@ def test_a_client_without_cpu_left_measures_itself() -> None:
 
 
 def test_the_usual_runs_have_shared_memory_where_any_has() -> None:
-    """On a cluster of several hosts none has: there they are those over TCP."""
+    """On a cluster of several hosts none has, so the usual runs are those over TCP."""
     table = runs((1, 8, 100), (1, 8, 110))
     mixed = table.assign(transporter=["shm", "tcp"])
     assert list(summary.select(mixed)["run_id"]) == ["r0"]

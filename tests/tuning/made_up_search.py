@@ -26,7 +26,7 @@ MORE = {
 
 
 class Truth(NamedTuple):
-    """How often the baseline's quantities a configuration has."""
+    """The quantities of a configuration as multiples of the baseline's."""
 
     qps: float
     p95: float

@@ -40,7 +40,7 @@ def outcome(winner: Finalist | None = None, *others: Finalist, **more: object) -
 
 
 def test_the_answer_has_the_gain_its_interval_and_what_is_restarted():
-    """In one sentence, with what else it changes."""
+    """It is one sentence, with what else the winner changes."""
     beside = {"throughput": Estimate(1.14, 1.09, 1.19), "p95": Estimate(0.92, 0.87, 0.97)}
     text = answer.sentence(outcome(WINNER), wanted(), beside)
     assert text == (
@@ -56,7 +56,7 @@ def test_the_search_s_own_estimate_stands_beside_what_was_confirmed():
 
 
 def test_what_is_pasted_is_grouped_by_what_it_costs():
-    """What needs no restart first; a knob that does nothing is left out."""
+    """What needs no restart comes first; a knob that does nothing is left out."""
     lines = answer.to_paste(outcome(WINNER), wanted())
     heads = [line for line in lines if not line.startswith(" ")]
     assert heads == [
@@ -72,7 +72,7 @@ def test_what_is_pasted_is_grouped_by_what_it_costs():
 
 
 def test_nothing_found_names_the_gain_that_is_excluded():
-    """And how many were tried; without a bound it promises none."""
+    """It also says how many were tried; without a bound it excludes no gain."""
     text = answer.sentence(outcome(excluded=0.04, bounded=170), wanted(), {})
     assert text == (
         "Keep your configuration: nothing found; a gain of more than 4.0 % is excluded among "
@@ -96,7 +96,7 @@ def test_a_gain_that_is_open_is_neither_claimed_nor_ruled_out():
 
 
 def test_ways_of_trying_that_exclude_less_are_named():
-    """A noisy one says little, whatever the others say."""
+    """A noisy way excludes little, whatever the others exclude."""
     ways = (Excluded(ALTERNATION, 0.21, 15), Excluded(TWINS, 0.062, 26))
     found = outcome(excluded=0.21, bounded=41, by_design=ways)
     lines = answer.details(found, wanted())
@@ -109,12 +109,12 @@ def test_ways_of_trying_that_exclude_less_are_named():
     ("goal", "expected"), [("p95", "20 % lower p95"), ("cpu", "20 % less CPU a query")]
 )
 def test_what_should_be_small_gains_by_getting_smaller(goal: str, expected: str):
-    """A gain of 1.25 is what the baseline has over it."""
+    """With a gain of 1.25, the baseline has 1.25 times as much."""
     assert answer.gain(Estimate(1.25, 1.2, 1.3), goal).startswith(expected)
 
 
 def test_a_trial_that_is_over_is_a_line_with_its_reason_if_it_failed():
-    """Above the bar: what was tried, against what, and what came of it."""
+    """The line above the bar says what was tried, against what, and with what result."""
     stream = io.StringIO()
     progress = Progress(SPACE, 600.0, stream=stream)
     trial = Trial(RACE, BOTH, 2, TWINS)
@@ -129,7 +129,7 @@ def test_a_trial_that_is_over_is_a_line_with_its_reason_if_it_failed():
 
 
 def test_what_was_never_tried_together_is_not_shown_as_found():
-    """The sum of what single trials suggest may be many times what is there."""
+    """The sum of the gains of single trials may be many times the true gain."""
     expected = Finalist(BOTH, math.log(7), math.nan, math.nan, math.nan, 0)
     stream = io.StringIO()
     progress = Progress(SPACE, 600.0, stream=stream)

@@ -1,4 +1,4 @@
-"""Trials as what a cluster is started with, and what is set on it. Nothing is started here."""
+"""What trials start a cluster with, and what they set on it. Nothing is started here."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_trial_in_one_cluster_changes_nothing_that_it_was_started_with():
 
 
 def test_without_a_setting_the_confirmed_one_runs_on():
-    """What is left out is set back to what it is in the baseline."""
+    """A setting that is left out goes back to its baseline value."""
     search = wanted(("ndb_cluster_connection_pool", 8))
     whole = space.made({"ndb_batch_size": 8192, "ndb_cluster_connection_pool": 1})
     fewer = space.without(whole, "ndb_batch_size")
@@ -59,7 +59,7 @@ def test_without_a_setting_the_confirmed_one_runs_on():
 
 
 def test_a_configuration_with_starts_of_its_own_is_what_one_would_deploy():
-    """In its files, the user's own settings too."""
+    """All of it is in its files, the user's own settings too."""
     search = wanted(("ndb_force_send", "OFF"))
     own = space.made({"ndb_batch_size": 8192, "ndb_cluster_connection_pool": 1})
     found = search.variant(own, "tried")
@@ -72,7 +72,7 @@ NAMES = {A: "default", B: "tried"}
 
 
 def test_what_needs_a_restart_of_mysqld_is_the_own_option_of_one_of_two_servers():
-    """Together with what could change live; the cluster itself is the baseline's."""
+    """So is what could change live; the cluster itself is the baseline's."""
     search = wanted(("ndb_force_send", "OFF"))
     own = space.made({"ndb_batch_size": 8192, "table_open_cache_instances": 4})
     trial = Trial(SCREEN, own, 1, search.space.design(own))
@@ -88,7 +88,7 @@ def test_what_needs_a_restart_of_mysqld_is_the_own_option_of_one_of_two_servers(
 
 
 def test_what_the_user_sets_himself_is_an_option_of_the_baselines_server():
-    """So that the other value does not stand beside it."""
+    """So the user's value does not stand beside the tried one."""
     search = wanted(("ndb_cluster_connection_pool", 8))
     own = space.made({"ndb_cluster_connection_pool": 1})
     trial = Trial(SCREEN, own, 1, search.space.design(own))
@@ -98,7 +98,7 @@ def test_what_the_user_sets_himself_is_an_option_of_the_baselines_server():
 
 
 def test_a_baseline_of_several_servers_needs_clusters_of_its_own():
-    """Each side would have but one of two."""
+    """In one cluster, each side would have only one of two servers."""
     own = space.made({"table_open_cache_instances": 4})
     assert wanted().space.design(own) == RESTARTS
     assert wanted(("servers", 2)).space.design(own) == TWINS
@@ -123,7 +123,7 @@ def test_every_trial_in_one_cluster_asks_for_the_same_number_of_servers():
 
 
 def test_two_clusters_of_many_servers_start_without_native_io():
-    """Linux has it for 28 servers by default; every configuration has the same, as has a start."""
+    """Linux's default is enough for 28 servers; all configurations and starts have the same."""
     search, few = wanted(("servers", 16)), space.made({"servers": 1})
     off = {"innodb_use_native_aio": 0}
     assert off.items() <= search.variant(BASELINE, "default").my_cnf.items()
@@ -133,7 +133,7 @@ def test_two_clusters_of_many_servers_start_without_native_io():
 
 
 def test_cpus_are_divided_only_where_the_user_divides_them():
-    """And a configuration that leaves the split alone keeps the user's."""
+    """A configuration that leaves the split alone keeps the user's."""
     assert "data_nodes" not in [each.word for each in wanted().space.tunables]
     assert not wanted().variant(BASELINE, "default").quotas
     search = wanted(("data_nodes", 40))

@@ -33,7 +33,7 @@ TRIAL = Trial(CONFIRM, BOTH, 4, TWINS)
 def test_whole_blocks_of_the_trial_under_way_are_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """The block that was cut is; the trial's record then has all of them."""
+    """Only the block that was cut is measured again; the trial's record then has all blocks."""
     points = (wanted().point(own, name) for own, name in ((BASELINE, "default"), (BOTH, "tried")))
     contrast = Contrast(TRIAL.contrast, TWINS, *map(Side, points), (NAME,), one_start=True)
     slices = made_up_slices.of(contrast, 4).assign(**MORE, latency_p95_ms=1.0)
@@ -105,13 +105,13 @@ def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
         assert f"saved: {over} trials" in capsys.readouterr().err
         assert closed.pop()
         assert not (folder / "slices.csv").exists()
-    # The third was cut, and repeated; the fifth call was the fourth trial.
+    # The third trial was cut, and repeated; the fifth call was the fourth trial.
     assert tried[3] == tried[2]
     assert len({(each.contrast, each.blocks) for each in tried}) == 4
 
 
 def test_who_ends_a_search_reads_how_it_goes_on(monkeypatch: pytest.MonkeyPatch):
-    """In one message, with the status of the signal."""
+    """It is one message, with the status of the signal."""
 
     def end(*words: object, **options: object) -> None:
         raise SystemExit(128 + signal.SIGTERM)

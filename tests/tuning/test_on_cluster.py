@@ -17,7 +17,7 @@ from ndblab.workloads.own import resolving
 
 
 class Given:
-    """Trials in the place of a search."""
+    """A fixed list of trials in place of a search."""
 
     def __init__(self, tuning: prepared.Tuning, *trials: Trial) -> None:
         self.trials, self.budget_s, self._stands = trials, 120.0, tuning.search.stands
@@ -36,7 +36,7 @@ class Given:
 def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_reason(
     cluster_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is switched is read back; twins have it in their files; the journal has all of it."""
+    """Switched settings are read back; twins have theirs in files; the journal has all of it."""
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     knobs = tmp_path / "knobs.csv"
     knobs.write_text(
@@ -59,7 +59,7 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     assert data.manifest["starts"] == 1
     assert {"ndb_batch_size": "8192"} in data.manifest["set_global"]
     assert [len(record.gains) for record in tune.records_of(data)] == [1, 2]
-    # More to try: the same dataset goes on.
+    # With more to try, the same dataset goes on.
     searched = dataclasses.replace(tuning, search=Given(tuning, *trials))
     again = tune.measure(searched)
     assert again.path == data.path
@@ -68,7 +68,7 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     own = again.slices[again.slices["contrast"].isin([one.contrast, four.contrast])]
     # Every trial took turns.
     assert set(again.slices["of"]) == {4 * TURN_ORDERS}
-    # One cluster start, of which each trial restarted both servers.
+    # One cluster start, in which each trial restarted both servers.
     assert again.manifest["starts"] == 1 + 1 + 2
     assert (again.manifest["restarts"], set(own["status"])) == (4, {"ok"})
     assert again.manifest["shown"]["tried"] == {"ndb_force_send": "OFF", "ndb_batch_size": "8192"}

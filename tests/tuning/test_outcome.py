@@ -20,7 +20,7 @@ ONE, TWO = made({"knob_00": 2}), made({"knob_00": 2, "knob_06": 3})
 
 
 def record(stage: str, own: tuple, gains: list[float], against: tuple = ()) -> Record:
-    """Return a record of so many blocks."""
+    """Return a record with one block for each gain."""
     design = TWINS if stage == CONFIRM else ALTERNATION
     return Record(Trial(stage, own, len(gains), design, against), tuple(gains), 60.0)
 
@@ -39,7 +39,7 @@ def test_blocks_of_the_search_confirm_nothing():
 
 
 def test_a_finalist_wins_by_its_own_interval_corrected_for_their_number():
-    """One of three needs more than one alone."""
+    """One finalist of three needs more than a single finalist."""
     gains = [0.05, 0.02, 0.08, 0.05]
     alone = judged(record(CONFIRM, ONE, gains)).finalists[0]
     of_three = judged(record(CONFIRM, ONE, gains), candidates=(ONE, TWO, made({"knob_01": 2})))
@@ -54,7 +54,7 @@ def test_a_finalist_whose_starts_differ_by_a_third_is_rejected():
 
 
 def test_without_a_winner_the_highest_upper_limit_is_what_is_excluded():
-    """Of what can run: what does not is no gain that was missed."""
+    """It covers what can run: a configuration that cannot run is no missed gain."""
     rng = np.random.default_rng(1)
     few = [record(SCREEN, made({"knob_00": v}), list(rng.normal(0, 0.03, 4))) for v in (2, 3)]
     limits = outcome.upper_limits(History(few))
@@ -66,7 +66,7 @@ def test_without_a_winner_the_highest_upper_limit_is_what_is_excluded():
 
 
 def test_a_limit_is_one_sided_and_pays_for_the_blocks_after_which_it_was_looked_at():
-    """Half of 5 %, of which four blocks have a twentieth; the t of the pooled deviation."""
+    """Half of 5 %, of which the look at four blocks has a twentieth; t of the pooled deviation."""
     rng = np.random.default_rng(4)
     gains = [list(rng.normal(0, 0.03, 4)) for _ in (2, 3)]
     few = [record(SCREEN, made({"knob_00": v}), g) for v, g in zip((2, 3), gains, strict=True)]
@@ -84,9 +84,9 @@ def test_a_finalist_s_limit_is_the_end_of_its_own_interval():
 
 
 def test_what_is_excluded_holds_in_searches_that_find_nothing():
-    """Gains are there, too small to find: none of them is above its limit too often (here of 40).
+    """Gains exist, too small to find: none of them exceeds its limit too often (here of 40).
 
-    That of the best one alone is the stricter test: the highest of all limits is seldom its own.
+    The limit of the best one alone is the stricter test: the highest limit is seldom its own.
     """
     found = worlds.simulate(worlds.faint, 40, worlds.SHORT_S)
     least = 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 40)
@@ -95,14 +95,14 @@ def test_what_is_excluded_holds_in_searches_that_find_nothing():
 
 
 def test_single_blocks_exclude_nothing():
-    """Nothing says how much they vary."""
+    """A single block does not show how much blocks vary."""
     found = judged(record(SCREEN, ONE, [0.01]), candidates=())
     assert math.isnan(found.excluded)
     assert found.bounded == 0
 
 
 def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
-    """Only where the whole interval says so."""
+    """This holds only if the whole interval says so."""
     rng = np.random.default_rng(2)
     wins = record(CONFIRM, TWO, list(rng.normal(0.2, 0.02, 9)))
     alike = record(ABLATE, without(TWO, "knob_06"), list(rng.normal(0, 0.005, 9)), TWO)
@@ -114,7 +114,7 @@ def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
 
 @pytest.mark.parametrize("text", ["p95", "p95 < 20 s", "errors < 1", "p95 <= 20 ms", ""])
 def test_a_condition_that_cannot_be_kept_is_one_message(text: str):
-    """With an example of what can."""
+    """It has an example of a condition that can."""
     with pytest.raises(LabError, match="cannot be kept") as caught:
         wanted.limits(text)
     assert "p95 < 20 ms" in caught.value.expected

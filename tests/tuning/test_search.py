@@ -44,14 +44,14 @@ def test_placebos_seldom_win():
 
 @pytest.mark.parametrize("kind", worlds.HANDICAPS)
 def test_a_planted_handicap_is_won_back(kind: str):
-    """In 80 % of searches 90 % of the loss; and the printed interval holds the true gain."""
+    """80 % of searches win back 90 % of the loss; the printed interval holds the true gain."""
     found = worlds.simulate(partial(worlds.handicap, kind), 10)
     assert found.recovered >= 0.8
     assert found.held >= 0.8
 
 
 def test_the_race_tries_configurations_of_the_space_and_nears_the_best():
-    """Each changes several knobs, so that a block tells of all of them."""
+    """Each changes several knobs, so that one block informs about all of them."""
     known = {each.word: each.values for each in worlds.space().tunables}
     first = last = 0.0
     for seed in range(4):
@@ -66,7 +66,7 @@ def test_the_race_tries_configurations_of_the_space_and_nears_the_best():
 
 
 def test_the_parts_follow_each_other_and_keep_to_the_time():
-    """The confirmation begins when the search is over, and everything ends with the minutes."""
+    """The confirmation begins when the search is over, and all ends within the minutes given."""
     records = played(worlds.several(1), Search(worlds.space(), HOUR_S, 1))
     stages = [record.trial.stage for record in records]
     first = stages.index(CONFIRM)
@@ -102,7 +102,7 @@ def test_a_knob_that_changes_live_shares_a_start_and_is_confirmed_in_new_ones():
 
 
 def test_no_trial_has_a_setting_that_would_do_nothing_in_it():
-    """Wherever it comes from: a screening, a race, or a setting that is left out."""
+    """This holds whether it comes from a screening, a race, or leaving out another setting."""
     first, second, *others = worlds.space().tunables
     idle = dataclasses.replace(second, needs=(first.word, 2))
     space = dataclasses.replace(worlds.space(), tunables=(first, idle, *others))
@@ -113,7 +113,7 @@ def test_no_trial_has_a_setting_that_would_do_nothing_in_it():
 
 
 def test_a_search_that_was_killed_goes_on_where_it_was():
-    """The next trial follows from the journal alone, after a way through JSON."""
+    """The next trial follows from the journal alone, even after a round trip through JSON."""
     world = worlds.several(5)
     whole = played(world, Search(worlds.space(), HOUR_S, 5))
     for cut in (1, 20, len(whole) - 1):
@@ -183,7 +183,7 @@ def test_what_breaks_a_limit_is_out_whatever_it_gains():
 def test_where_nothing_is_found_every_way_of_trying_is_bounded():
     """The last blocks go where noise is unknown, then to the highest limit; none to the hopeless.
 
-    What they find makes no new finalists.
+    Their results make no new finalists.
     """
     search = Search(worlds.space(), HOUR_S, 3)
     records = played(worlds.placebos(3), search)
@@ -196,7 +196,7 @@ def test_where_nothing_is_found_every_way_of_trying_is_bounded():
 
 
 def test_more_minutes_go_on_with_a_search_that_was_over():
-    """Its trials count on; nothing is measured again from the start."""
+    """Its trials still count; nothing is measured again from the start."""
     world = worlds.placebos(8)
     records = played(world, Search(worlds.space(), HOUR_S / 2, 8))
     assert Search(worlds.space(), HOUR_S / 2, 8).next(records) is None

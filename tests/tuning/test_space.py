@@ -13,14 +13,14 @@ from ndblab.tuning.space import Row
 
 
 def of(*rows: Row, cpus: float = 8, **current: object) -> dict[str, space.Tunable]:
-    """Return knobs by name, where these are their values now."""
+    """Return knobs by name, given their present values."""
     now = {knobs.find(name).key: value for name, value in current.items()}
     return {each.word: each for each in space.tunables(rows, now, cpus)}
 
 
 @pytest.mark.parametrize("cpus", [2, 4, 8, 16, 256])
 def test_every_knob_of_the_table_has_values_within_its_range_on_any_host(cpus: int):
-    """Values that follow the host too; and what is tried is never what is there already."""
+    """This includes values that follow the host; none is the value that is there already."""
     rows = space.table()
     now = {knobs.find(row.name).key: "no such value" for row in rows}
     found = space.tunables(rows, now, cpus)
@@ -30,14 +30,14 @@ def test_every_knob_of_the_table_has_values_within_its_range_on_any_host(cpus: i
 
 
 def test_the_present_value_is_not_tried():
-    """However it is spelt; and a knob without another value is no knob."""
+    """Its spelling does not matter; a knob without another value is no knob."""
     found = of(Row("ndb_batch_size", "8K|32K|128K"), ndb_batch_size="32768")
     assert found["ndb_batch_size"].values == (8192, 131072)
     assert of(Row("ndb_force_send", "on"), ndb_force_send="ON") == {}
 
 
 def test_values_follow_the_host():
-    """And are 1 at least."""
+    """They are at least 1."""
     row = Row("servers", "1|cpus|2*cpus|cpus/16", "cpus/12")
     assert of(row, cpus=24, servers=1)["servers"].values == (24, 48, 2)
     assert of(row, cpus=24, servers=1)["servers"].expert == 2
@@ -52,7 +52,7 @@ def test_the_cpu_split_is_no_knob_where_nothing_is_split():
 
 
 def test_a_knob_that_would_do_nothing_is_left_out_of_a_configuration():
-    """Time to spin on shared memory is none where links are TCP: set there or in the baseline."""
+    """Such is the spin time of shared memory if the configuration or baseline uses TCP links."""
     rows = Row("UseShm", "on|off"), Row("shm:ShmSpintime", "0|200", needs="UseShm=on")
 
     def effective(now: str, **values: space.Value) -> dict[str, space.Value]:
@@ -115,7 +115,7 @@ def test_a_file_of_the_user_adds_replaces_and_removes(tmp_path: Path):
     ],
 )
 def test_a_file_that_is_no_table_is_one_message(tmp_path: Path, text: str, what: str):
-    """With what was expected."""
+    """The message says what was expected."""
     file = tmp_path / "mine.csv"
     file.write_text(text)
     with pytest.raises(LabError, match=what):
@@ -125,7 +125,7 @@ def test_a_file_that_is_no_table_is_one_message(tmp_path: Path, text: str, what:
 
 
 def test_a_configuration_replaces_the_users_own_value():
-    """And leaves the rest of the user's settings."""
+    """It leaves the rest of the user's settings."""
     [tunable] = of(Row("ndb_batch_size", "8K"), ndb_batch_size=32768).values()
     baseline = [space.Setting(knobs.find(n), v) for n, v in
                 (("ndb_batch_size", 32768), ("ndb_force_send", "OFF"))]  # fmt: skip

@@ -53,7 +53,7 @@ def test_each_quantity_of_each_finalist_has_its_interval_over_the_baseline(searc
 
 
 def test_the_title_is_the_answer_with_what_it_costs(searched: tuple):
-    """Only what is certain; of no winner, it says to keep the configuration."""
+    """It says only what is certain; without a winner, to keep the configuration."""
     *_, rows = searched
     title = trade_off.title(rows)
     assert title.startswith("Set these two: 1")
@@ -90,7 +90,7 @@ def test_panels_stand_two_by_two_and_on_a_phone_below_each_other(searched: tuple
 
 
 def test_the_notebook_draws_what_the_search_noted(searched: tuple):
-    """From its manifest alone, as whoever reads the dataset has not this host's knobs."""
+    """The manifest is enough, since readers of the dataset do not have this host's knobs."""
     data, found, _ = searched
     plain = answer.to_json(found, wanted(), trade_off.of(data, found))
     noted = type(data)(data.path, {**data.manifest, "answer": plain}, data.tables)

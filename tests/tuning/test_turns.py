@@ -41,7 +41,7 @@ def prepare(
 def test_trials_take_turns_where_the_clients_of_the_load_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binaries: install.Binaries
 ):
-    """A script of the user's own may connect when it likes; its search is another one."""
+    """A user's own script may connect at any time; its search is a different one."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(choice, "no_twins", lambda *_: "")
     mine, file = tmp_path / "mine.lua", tmp_path / "knobs.csv"
@@ -69,7 +69,7 @@ def test_trials_take_turns_where_the_clients_of_the_load_can(
 def test_alternations_take_turns_only_for_what_connected_clients_keep(
     word: str, servers: int, dear: str, turns: bool, design: str
 ):
-    """Other knobs have servers of their own if they can; or else no alternation takes turns."""
+    """Other knobs have servers of their own if they can; otherwise no alternation takes turns."""
     tunables = space.tunables([Row(word, "10|12")], {knobs.find(word).key: 14}, 2)
     in_turn = prepared._in_turn(tunables, dear, servers)
     assert (ALTERNATION in in_turn) == turns
@@ -120,7 +120,7 @@ def carried_out(
 def test_no_trial_has_turns_where_queries_of_the_baseline_last_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Those of a configuration alone are seen in its first block (`measuring.blocks`)."""
+    """If only a configuration's queries do, its first block shows it (`measuring.blocks`)."""
     for name, p95_ms, expected in (("short", 2.0, [True, True]), ("long", 200.0, [False, False])):
         record, turned = carried_out(tmp_path / name, monkeypatch, p95_ms)
         assert turned == expected

@@ -1,6 +1,6 @@
 """A small model of a cluster: closed queues whose service times, quotas and locks are known.
 
-It gives throughput, latency and CPU use of what a contrast or a sweep would measure, without noise.
+It gives the throughput, latency and CPU use that a contrast or a sweep would measure, noise-free.
 The queues are solved by the library's mean value analysis; the judges use none of it.
 """
 
@@ -61,7 +61,7 @@ class Cluster:
     def alone(
         self, loads: Sequence[Load], plan: Mapping[str, Any], cpus: float
     ) -> list[Performance]:
-        """Return what each load gets when it runs alone: as `at` with one, of all at once."""
+        """Return what each load gets when it runs alone: `at` of each load, solved all at once."""
         models = [self._model(load, plan, cpus) for load in loads]
         clients = [load.point.clients for load in loads]
         asked = [_network(m, load) for m, load in zip(models, loads, strict=True)]
@@ -72,10 +72,10 @@ class Cluster:
         ]
 
     def at(self, loads: Sequence[Load], plan: Mapping[str, Any], cpus: float) -> list[Performance]:
-        """Return what loads get that run at the same time on servers of their own.
+        """Return what loads get when they run at the same time, each on its own servers.
 
         They share the data nodes. Once these are saturated, every query waits there equally long,
-        whoever sent it: that wait is what makes their use equal to what they have.
+        whoever sent it: the wait at which the data nodes' use equals their capacity.
         """
         models = [self._model(load, plan, cpus) for load in loads]
         loads = [_carrying(m, load) for m, load in zip(models, loads, strict=True)]
@@ -127,7 +127,7 @@ def shares(plan: Mapping[str, Any], cpus: float, load: Load) -> Shares:
 
 
 def _quota(cpus: float, quotas: Mapping[str, float | None], usual: float, *names: str) -> float:
-    """Return a quota in CPUs, which the last of these names that a variant gives replaces."""
+    """Return a quota in CPUs: that of the last of these names in `quotas`, else the usual one."""
     for name in names:
         if name in quotas:
             share = quotas[name]
@@ -152,7 +152,7 @@ def _solve(model: Model, load: Load, wait_us: float) -> network.Solution:
 
 
 def _carrying(model: Model, load: Load) -> Load:
-    """Return a load with the fewest of its clients that do its rate: the others wait for work."""
+    """Return a load with the fewest clients that achieve its rate; the others wait for work."""
     least, most = 1, load.point.clients
     while np.isfinite(load.rate) and least < most:
         middle = (least + most) // 2
@@ -165,7 +165,7 @@ def _carrying(model: Model, load: Load) -> Load:
 def _use(
     models: Sequence[Model], loads: Sequence[Load], solved: Sequence[network.Solution]
 ) -> float:
-    """Return how much of the most used part of the data nodes all loads together would use."""
+    """Return the share of the data nodes' busiest part that all loads together would use."""
     names = (*STATIONS, *POOLS)
     shared = [i for i, name in enumerate(names) if name in (*KINDS, DATA_NODES)]
     used = 0.0

@@ -16,7 +16,7 @@ from worlds.recording import Weather, World
 
 BRIEF_HOST = host.load(FOLDER / "host.json")
 LARGE = replace(BRIEF_HOST, cpu_model="Test CPU")
-"""A machine of the size of the brief's that is not the brief's."""
+"""A machine as large as the brief's, but not the brief's."""
 SMALL = replace(
     HOST,
     numa_nodes=(NumaNode(0, 24 << 30),),
@@ -26,9 +26,9 @@ SMALL = replace(
 LARGE_CLIENTS = (1, 2, 16, 32, 64, 128, 256, 512, 1024, 2048)
 SMALL_CLIENTS = (1, 2, 4, 16, 64, 128, 256)
 
-# A server that a lock of its own stops at about 110 000 queries/s with 32 clients, with most of its
-# CPUs unused; data nodes whose threads do more per wake-up the more clients there are. Its signals
-# reach one recv thread, so that this one is the busiest; of many servers it is tc.
+# A server that its own lock stops at about 110 000 queries/s with 32 clients, with most of its CPUs
+# unused; data nodes whose threads do more per wake-up the more clients there are. One server's
+# signals reach one recv thread, which is then the busiest; with many servers, tc is the busiest.
 OWN_LOCK = {
     CLIENT: Law(10.0),
     SERVER: Law(20.0, each_us=0.3, upto=128),
@@ -51,9 +51,9 @@ TC_BOUND = OWN_LOCK | {
 }
 LDM_BOUND = OWN_LOCK | {"ldm": Law(24.0), "tc": Law(1.5)}
 LDM_BOUND_EARLY = OWN_LOCK | {"ldm": Law(80.0), "tc": Law(1.5)}
-# Servers of which 8 nearly use up the CPUs beside the data nodes, at a constant cost.
+# Servers of constant cost: 8 of them nearly use up the CPUs beside the data nodes.
 CPU_BOUND = OWN_LOCK | {SERVER: Law(170.0), LOCK: Law(8.0)}
-# On two CPUs: threads of data nodes that are all far from one CPU.
+# On two CPUs: each thread of the data nodes uses far less than one CPU.
 FEW_CPUS = {
     CLIENT: Law(11.0),
     SERVER: Law(80.0, each_us=0.5),
@@ -75,13 +75,13 @@ COSTLY_DATA = FEW_CPUS | {
 
 
 def _swings(t_s: float) -> float:
-    """A host that others slow down by up to a third, for seconds and for minutes at a time."""
+    """Return the speed of a host that swings by up to 30 %, within seconds and within minutes."""
     slow = 0.14 * math.sin(t_s / 97) + 0.1 * math.sin(t_s / 613) + 0.05 * math.sin(t_s / 5.3)
     return 1.0 - 0.03 * t_s / 3600 + slow
 
 
 def _waves(t_s: float) -> float:
-    """A hypervisor that takes 15 % of the CPUs for 20 s, every two minutes."""
+    """Return the steal of a hypervisor that takes 15 % of the CPUs for 20 s every two minutes."""
     return 15.0 if t_s % 120 > 100 else 0.0
 
 

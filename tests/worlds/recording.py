@@ -39,7 +39,7 @@ BINARIES = SimpleNamespace(
 BEGAN = pd.Timestamp("2021-09-30T12:00:00Z")
 BLOCKS, BLOCKS_PER_START = 9, 3
 USER = 0.7
-"""Part of a thread's CPU time that is its own rather than the system's."""
+"""Share of a thread's CPU time that is user time rather than system time."""
 CPU_NOISE, BETWEEN_SLICES_S, LOST_BY_STEAL = 0.01, 0.4, 2.0
 MANAGEMENT_PCT = IDLE_SERVER_PCT = 0.1
 WRITTEN = ("runs", "slices", "intervals", "processes", "ndb_threads")
@@ -55,8 +55,8 @@ class Weather:
     second : the same from second to second of a long run.
     drift : factor on throughput, by seconds since the beginning.
     steal_pct : CPU time that the hypervisor takes, in percent of the host's, by seconds since the
-        beginning. Throughput loses twice as much: who is stopped is waited for by others.
-    late : part of the seconds that sysbench reports late: the next report has the queries of both.
+        beginning. Throughput loses twice as much, since others wait for whoever is stopped.
+    late : share of seconds that sysbench reports late: the next report has the queries of both.
     unlucky : factor on throughput by contrast, cluster start and side.
     """
 
@@ -98,7 +98,7 @@ class Recording:
     def write(self, root: Path, claims: Collection[str]) -> dataset.Dataset:
         """Write the dataset: the whole sweep, and the contrasts that these claims wait for.
 
-        The writer seals all tables at once: it would check thousands of slices one by one.
+        All tables are sealed at once; else the writer would check thousands of slices one by one.
         """
         points = self.experiment.sweep(self.size).points
         loads = [self._load(Side(point)) for point in points]
@@ -189,7 +189,7 @@ class Recording:
         return self._known[key]
 
     def _factor(self, contrast: str, start: int, side: str) -> float:
-        """Return what becomes of throughput at this time, in this start, on this side."""
+        """Return the factor on throughput at this time, in this start, on this side."""
         weather = self.world.weather
         noise = np.exp(weather.noise * self.rng.standard_normal())
         unlucky = weather.unlucky.get((contrast, start, side), 1.0)
@@ -220,7 +220,7 @@ class Recording:
         }  # fmt: skip
 
     def _used(self, run_id: str, loads: Sequence[tuple[Point, Performance]]) -> None:
-        """Note the CPU of processes and threads under loads that run at once, the run's own first.
+        """Record the CPU of processes and threads under simultaneous loads, the run's own first.
 
         A server's signals reach one recv thread of each data node.
         """
@@ -271,7 +271,7 @@ class Recording:
              "errors_per_s": 0.0, "reconnects_per_s": 0.0}
         )  # fmt: skip
         self._seconds.append(reports[reports["qps"] > 1])
-        # A query costs the client the same all the time: the host is as fast as it was.
+        # A query costs the client the same throughout: the host is as fast as before.
         minutes = pd.Series(factor).groupby(np.arange(seconds) // 60).mean()
         self._rows["processes"] += [
             (
@@ -297,7 +297,7 @@ def _key(loads: Sequence[Load]) -> object:
 
 
 def size_of(experiment: Experiment, world: World) -> Profile:
-    """Return how much of an experiment is measured: enough to decide, few runs."""
+    """Return a profile for an experiment: enough to decide, with few runs."""
     if experiment.name == "stability":
         long = {"warmup_s": 120, "duration_s": 3600, "repeats": 1}
         return experiment.size("quick", {"clients": f"{world.clients[-1]}", **long})

@@ -28,7 +28,7 @@ ROWS = list(csv.DictReader((HERE / "expected.csv").open(encoding="utf-8")))
 SENTENCES = list(csv.DictReader((HERE / "sentences.csv").open(encoding="utf-8")))
 CLAIMS = publication.claims()
 PLACES = list(dict.fromkeys((row["world"], row["experiment"]) for row in ROWS))
-# Claims that are the ratio of throughputs that this contrast measures.
+# Claims about a ratio of throughputs, and the contrast that measures it.
 RATIOS = {
     "F4-degrade": "fall",
     "B-sockets": "sockets",
@@ -80,7 +80,7 @@ def test_a_claim_gets_the_right_word(
 def test_an_answer_says_what_the_verdicts_say(
     world: str, experiment: str, judged: Callable[[str, str], Judged]
 ) -> None:
-    """What is certain in words is decided, the same way; what is undecided is not certain."""
+    """What the words call certain is decided, the same way; the undecided is not called certain."""
     found = judged(world, experiment)
     certain = "; ".join(found.answer.certain)
     for row in SENTENCES:
@@ -110,7 +110,7 @@ def test_what_is_measured_is_what_was_planted(
 def test_the_first_sentence_of_figure_6_is_true_of_its_figure(
     world: str, judged: Callable[[str, str], Judged]
 ) -> None:
-    """16 servers are said to give more or fewer queries/s than 8 as the planted curves do."""
+    """It says whether 16 servers give more or fewer queries/s than 8 as the planted curves do."""
     found = judged(world, "multi-server-scaling")
     [sentence] = [text for text in found.answer.certain if "16 servers did" in text and " 8" in text
                   and "at equal clients" in text]  # fmt: skip
@@ -127,12 +127,12 @@ def test_the_first_sentence_of_figure_6_is_true_of_its_figure(
 def test_a_server_that_is_idle_is_not_said_to_be_saturated(
     judged: Callable[[str, str], Judged],
 ) -> None:
-    """Throughput still grows in proportion at the most clients: no number of them saturates."""
+    """Throughput is still proportional at the most clients, so no number of them saturates."""
     assert "saturated" not in "; ".join(judged("nothing", "single-server-scaling").answer.certain)
 
 
 def test_the_expected_words_are_words_of_the_lab() -> None:
-    """A typing error in the table would never be met, or always."""
+    """A typo in the table would match never, or always."""
     known = {claim.id for claim in CLAIMS}
     assert {row["claim"] for row in [*ROWS, *SENTENCES]} <= known
     assert {word for row in ROWS for word in row["words"].split(" | ")} <= set(verdict.WORDS)

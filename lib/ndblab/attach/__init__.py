@@ -1,1 +1,1 @@
-"""A cluster that runs already: what of it can be measured, and how it is left as it was."""
+"""A cluster that already runs: what can be measured on it, and how it is left as it was."""

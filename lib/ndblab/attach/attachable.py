@@ -1,7 +1,7 @@
-"""The part of an experiment that a cluster allows which the lab did not start.
+"""The part of an experiment that can be measured on a cluster that the lab did not start.
 
-That is its points and contrasts that need nothing but numbers of servers and clients on the
-cluster's endpoints. What is left out is listed, each with the reason.
+It consists of the points and contrasts that need nothing but numbers of servers and clients on the
+cluster's endpoints. What is left out is listed with the reasons.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _REFUSED = {
     "the-lab-itself": "it is about the lab's own clusters",
 }
 _SHAPES = ("networking",)
-"""Fields of a shape without which an experiment's points can do."""
+"""Fields of a shape that an experiment's points can do without."""
 
 
 @dataclass(frozen=True)
 class Attachable(Experiment):
     """An experiment on an attached cluster: its load uses the lab's own schema there.
 
-    `user` and `options_file` are those of a `Job`. Tables with options have schemas of their own,
-    by these options in `more`.
+    `user` and `options_file` are those of a `Job`. Tables with options have schemas of their own;
+    `more` maps these options to the schemas.
     """
 
     schema: str = ""
@@ -50,7 +50,7 @@ class Attachable(Experiment):
 
     @property
     def schemas(self) -> tuple[str, ...]:
-        """All schemas of the lab's own that its load uses."""
+        """All of the lab's own schemas that the load uses."""
         return (self.schema, *self.more.values())
 
     @property
@@ -76,7 +76,7 @@ def part(
 ) -> Attachable:
     """Return the part of an experiment that a cluster with so many endpoints allows.
 
-    `transporter` is "shm" or "tcp", of all of them. LabError if nothing of it is possible.
+    `transporter`, "shm" or "tcp", is that of all endpoints. LabError if no part is possible.
     """
     check(experiment)
     known = {each.name: getattr(experiment, each.name) for each in fields(Experiment)}
@@ -92,7 +92,7 @@ def part(
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse an experiment of which an attached cluster allows nothing; LabError says why."""
+    """Refuse an experiment if an attached cluster allows no part of it; LabError says why."""
     if why := why_not(experiment):
         from ndblab.design.catalogue import every
 
@@ -105,7 +105,7 @@ def check(experiment: Experiment) -> None:
 
 
 def why_not(experiment: Experiment) -> str:
-    """Return why nothing of an experiment can be measured on an attached cluster; empty if some."""
+    """Return why an attached cluster allows no part of an experiment; empty if it allows some."""
     if experiment.grid is None:
         return "it measures nothing"
     if strange := sorted(set(experiment.shape) - {*_SHAPES}):
@@ -129,7 +129,7 @@ def why_not(experiment: Experiment) -> str:
 
 
 def _load(workload: str, experiment: Experiment) -> str:
-    """Return why a load cannot be run on a cluster of others; empty if it can."""
+    """Return why a load cannot be run on an attached cluster; empty if it can."""
     generator = registry.find(workload)
     if generator is sysbench:
         return ""
@@ -211,14 +211,14 @@ def _contrasts(experiment: Experiment, servers: int, transporter: str):
     assert make
 
     def on(side: Side | None) -> Side | None:
-        """CPUs of this host need not be those of the servers: none is kept awake."""
+        """Adapt a side; no CPU is kept awake, since the servers may run on other hosts."""
         return side and replace(
             side, point=replace(side.point, transporter=transporter), condition=NONE
         )
 
     @functools.wraps(make)
     def contrasts(_: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-        # To the designs, the only transporter there is is the usual one.
+        # The designs take the cluster's only transporter to be the usual one.
         known = points.assign(transporter=DEFAULT_TRANSPORTER) if len(points) else points
         return tuple(
             replace(contrast, a=on(contrast.a), b=on(contrast.b))

@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 
 def home() -> Path:
-    """Folder of what runs beside an attached cluster: beside that of the lab's own clusters."""
+    """Return the folder for what runs beside an attached cluster, next to the lab's own one."""
     own = start_stop.home()
     return own.with_name(f"{own.name}-attached")
 
 
 def places() -> Places:
-    """Return that folder as the places of a plan."""
+    """Return `home` as the places of a plan."""
     return Places(str(home()), str(home()))
 
 
 def others_per_s(target: Target) -> float:
-    """Measure for a second how many operations others ask of the data nodes."""
+    """Measure, for a second, the rate of operations that others request of the data nodes."""
     asked = "SELECT SUM(val) FROM ndbinfo.counters WHERE counter_name = 'OPERATIONS'"
     with target.session(1) as session:
         [(before,)] = session.run(asked)
@@ -60,7 +60,7 @@ def others_per_s(target: Target) -> float:
 
 @contextlib.contextmanager
 def secret(account: Login) -> Iterator[int | None]:
-    """Keep the option file of sysbench in memory, and yield its descriptor; None without one.
+    """Keep sysbench's option file in memory and yield its descriptor; None if there is no file.
 
     Only processes that inherit the descriptor can read it, and it ends with them.
     """
@@ -87,9 +87,9 @@ def running(
 ) -> Iterator[Attached]:
     """Use an attached cluster for the duration of a `with` block; then leave it as it was.
 
-    That is without the schemas of the experiment `allowed`, and with the global variables that it
-    may set. `options` is the descriptor that `secret` yields. LabError if the schemas cannot be
-    had, or the variables not be set.
+    The schemas of the experiment `allowed` are removed, and the global variables that it may set
+    are put back. `options` is the descriptor that `secret` yields. LabError if the schemas cannot
+    be made, or the variables cannot be set.
     """
     folder = Path(plan.places.cluster_dir)
     LOCAL.allow_open_files(plan.open_files)
@@ -142,10 +142,10 @@ def _sessions(target: Target, facts: Facts) -> Iterator[dict[int, Session]]:
 
 @dataclass
 class Attached(Cluster):
-    """A running cluster whose processes are not the lab's, through its endpoints.
+    """A running cluster whose processes are not the lab's, used through its endpoints.
 
-    `known` are role, node id and process id of its nodes if all of them run on this host, so that
-    CPU is that of the whole cluster or of none of it.
+    `known` has role, node id and process id of its nodes if all of them run on this host, and is
+    empty otherwise: CPU is measured for the whole cluster or not at all.
     """
 
     target: Target | None = None
@@ -154,7 +154,7 @@ class Attached(Cluster):
     uptimes_s: dict[int, int] = field(default_factory=dict)
 
     def connect(self, server: int = 1, answer_s: float = ANSWER_TIMEOUT_S) -> pymysql.Connection:
-        """Open an SQL connection to the `server`-th endpoint, which has so long to answer."""
+        """Open an SQL connection to the `server`-th endpoint; `answer_s` is its timeout."""
         assert self.target
         return self.target.open(server, answer_s)
 
@@ -163,7 +163,7 @@ class Attached(Cluster):
         return [(*node, "") for node in self.known]
 
     def runs(self, node: Node) -> bool:
-        """Whether a node runs; `check_alive` finds out whether it does not."""
+        """Return True: only `check_alive` finds out that a node does not run."""
         return True
 
     def log(self) -> str:
@@ -171,7 +171,7 @@ class Attached(Cluster):
         return ""
 
     def check_alive(self, *nodes: Node) -> None:
-        """Make sure that all data nodes still serve, and that none was started again."""
+        """Make sure that all data nodes still serve, and that none was restarted."""
         try:
             rows = self.query(
                 "SELECT node_id, status, uptime FROM ndbinfo.nodes", len(self.plan.servers)
@@ -198,11 +198,11 @@ class Attached(Cluster):
             self.uptimes_s[node.node_id] = uptime_s
 
     def start_node(self, node: Node, initial: bool = True) -> None:
-        """Refuse: no node of it is the lab's to start."""
+        """Refuse: the cluster's nodes are not the lab's to start."""
         raise ValueError(f"{node.name} is not the lab's to start")
 
     def tell_neighbours(self, told: bool) -> None:
-        """Refuse: it sets global variables."""
+        """Refuse: this would set global variables."""
         raise ValueError("the settings of an attached cluster are not the lab's to change")
 
     def spawn_client(
@@ -214,7 +214,7 @@ class Attached(Cluster):
 
 
 class Beside:
-    """This machine, on which the nodes of an attached cluster are no company."""
+    """This machine, with the nodes of an attached cluster not counted as company."""
 
     def __init__(self, machine: Machine, nodes: set[int]) -> None:
         self._machine, self._nodes = machine, nodes
@@ -242,7 +242,7 @@ def local_processes(facts: Facts, plan: Plan) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_here(address: str) -> bool:
-    """Whether an address is one of this host's, which is what a socket may be bound to."""
+    """Return whether an address is one of this host's, to which a socket can be bound."""
     try:
         [(family, _, _, _, place), *_] = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)
         with socket.socket(family, socket.SOCK_DGRAM) as probe:

@@ -1,4 +1,4 @@
-"""Endpoints: where MySQL servers are reached that the lab did not start."""
+"""Endpoints: where to reach MySQL servers that the lab did not start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Endpoint:
 
     @property
     def on_network(self) -> bool:
-        """Whether what is sent to it leaves this host, as far as the address tells."""
+        """Whether what is sent to it leaves this host, as far as the address shows."""
         if self.socket or self.host == "localhost":
             return False
         try:
@@ -70,7 +70,10 @@ def _endpoint(place: str) -> Endpoint:
 
 
 def _check_together(endpoints: Sequence[Endpoint]) -> None:
-    """sysbench takes a list of sockets, or every one of its ports on every one of its hosts."""
+    """Refuse endpoints that sysbench cannot load together.
+
+    It takes a list of sockets, or hosts and ports, and then uses every port on every host.
+    """
     hosts = {place.host for place in endpoints if place.host}
     ports = {place.port for place in endpoints if place.host}
     mixed = bool(hosts) and any(place.socket for place in endpoints)

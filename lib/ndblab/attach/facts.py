@@ -1,4 +1,4 @@
-"""What is read of a cluster that the lab did not start."""
+"""What is read from a cluster that the lab did not start."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ VARIABLES = (
     "ndb_recv_thread_activation_threshold", "ndb_recv_thread_cpu_mask", "thread_cache_size",
     "transaction_isolation", "performance_schema", "autocommit",
 )  # fmt: skip
-"""Of each MySQL server, for the manifest and for what is checked."""
+"""Variables read from each MySQL server, for the manifest and for checks."""
 _STATUS = ("Ndb_cluster_node_id", "Ndb_config_from_port", "Threads_connected")
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process of the cluster by ndbinfo.processes; `pid` is that of its own host."""
+    """A process of the cluster as ndbinfo.processes shows it; `pid` is that on its own host."""
 
     node_id: int
     kind: str
@@ -68,12 +68,12 @@ class Server:
 
 @dataclass(frozen=True)
 class Facts:
-    """What was read of an attached cluster.
+    """What was read from an attached cluster.
 
-    `management` is the host and port of the management node that answered. Links are data node,
-    other node and transporter ("SHM", "TCP", or empty where ndbinfo does not tell). `config` has
-    parameters by data node, `memory` bytes of data memory in use and in all, `threads` the number
-    of threads by kind of the first data node.
+    `management` is the host and port of the management node that answered. A link is a data node,
+    the other node and a transporter ("SHM", "TCP", or empty where ndbinfo does not show it).
+    `config` has the parameters of each data node; `memory`, its bytes of data memory in use and in
+    total; `threads`, the number of threads of each kind in the first data node.
     """
 
     connectstring: str
@@ -117,7 +117,7 @@ class Facts:
         return (server.node_id, *sorted(pool - {server.node_id}))
 
     def to_dict(self) -> dict[str, object]:
-        """Return what belongs in a manifest, as plain data; the parameters are a file of theirs."""
+        """Return what belongs in a manifest, as plain data; parameters have a file of their own."""
         known = asdict(self)
         for name in ("config", "processes"):
             known.pop(name)
@@ -128,7 +128,7 @@ class Facts:
         return {**known, "memory": {str(node): used for node, used in self.memory.items()}}
 
     def identity(self) -> dict[str, object]:
-        """Return what two attached clusters must share to be the same measurement."""
+        """Return what two attached clusters must share to count as the same measurement."""
         return {
             "connectstring": self.connectstring,
             "nodes": [

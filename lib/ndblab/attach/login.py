@@ -1,7 +1,7 @@
-"""The account by which the lab enters MySQL servers that are not its own.
+"""The account with which the lab logs in to MySQL servers that are not its own.
 
-As MySQL's own clients do, it takes user, password, ssl-ca and ssl-mode from the group [client] of
-~/.my.cnf, or of the file that NDBLAB_MY_CNF names, and without one there the password from
+Like MySQL's own clients, it takes user, password, ssl-ca and ssl-mode from the group [client] of
+~/.my.cnf, or of the file that NDBLAB_MY_CNF names. A password that is missing there comes from
 MYSQL_PWD. A password is never on a command line, in a file of the lab, or in a message.
 """
 
@@ -26,14 +26,14 @@ _LONGEST = 230
 DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY = MODES = (
     "DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY",
 )  # fmt: skip
-"""Of `ssl-mode` (manual, "Command Options for Encrypted Connections")."""
+"""Values of `ssl-mode` (manual, "Command Options for Encrypted Connections")."""
 
 
 @dataclass(frozen=True)
 class Login:
     """A user and a password, which may be empty, and how connections over TCP are protected.
 
-    `authority` is the file of certificates that sign those of the servers; `mode` is one of MODES.
+    `authority` is the file of CA certificates that sign the servers' own; `mode` is one of MODES.
     """
 
     user: str
@@ -42,7 +42,7 @@ class Login:
     mode: str = PREFERRED
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return how TLS is used over TCP, None if not; LabError without the authority's file."""
+        """Return the TLS context for TCP, None without TLS; LabError if ssl-ca is unreadable."""
         if self.mode == DISABLED:
             return None
         try:
@@ -64,8 +64,8 @@ class Login:
     def sysbench_options(self) -> bytes:
         """Return the text of an option file for sysbench; empty without a password.
 
-        It reads a value in quotes to the next such quote, without an escape (its sb_options.c).
-        LabError if the password cannot be written so.
+        sysbench reads a quoted value up to the next quote of that kind, without escapes (its
+        sb_options.c). LabError if the password cannot be written that way.
         """
         if not self.password:
             return b""
@@ -82,7 +82,7 @@ class Login:
 
 
 def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
-    """Find the account: the user named, or that of the option file, or the one of this process.
+    """Find the account: of the user named, else the option file's user, else this process's.
 
     LabError if the option file cannot be read, or has an unknown ssl-mode.
     """

@@ -1,6 +1,6 @@
 """A measurement on a cluster that the lab did not start, from its endpoints to a dataset.
 
-What the cluster does not allow of an experiment is left out, and said once.
+Parts of an experiment that the cluster does not allow are left out, and reported once.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def describe_only(
     size: str = "quick",
     overrides: Mapping[str, object] | None = None,
 ) -> str:
-    """Describe what `measure` would do: it reads the cluster, and writes nothing there."""
+    """Describe what `measure` would do; read the cluster, but write nothing there."""
     attachable.check(experiment)
     target = naming.target(connectstring, endpoints)
     if (binaries := install.find()) is None:
@@ -221,7 +221,7 @@ def files(facts: Facts) -> dict[str, str]:
 
 
 def _binaries(progress: bool) -> Binaries:
-    """Return the programs: of NDB's only its management client is used."""
+    """Return the programs; of NDB's, only the management client is used."""
     if install.find() is None:
         prerequisites.require(host.read(), installing=True)
         if progress:

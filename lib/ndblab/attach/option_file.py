@@ -15,7 +15,7 @@ from pathlib import Path
 _SPACE = "\t\n\v\f\r \xa0"
 """White space of Latin-1, which MySQL takes an option file to be in."""
 _DEEPEST = 10
-"""Files that may include each other; a further one is skipped."""
+"""Depth to which files may include each other; deeper ones are skipped."""
 _BEFORE_COMMENT = re.compile(r"""(?:[^#'"]|(['"])(?:\\.|(?!\1).)*(?:\1|$))*""")
 _QUOTED = re.compile(r"""(['"])(.*)\1""", re.DOTALL)
 _ESCAPES = {
@@ -46,7 +46,7 @@ def read(file: Path, group: str) -> dict[str, str]:
 def lines(
     file: Path, *, lenient: bool = False, depth: int = 1
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Give group, name and value of each option, in order; the value is None if there is no "=".
+    """Yield group, name and value of each option, in order; the value is None if there is no "=".
 
     Parameters
     ----------

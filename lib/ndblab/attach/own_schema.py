@@ -1,7 +1,7 @@
 """The schema that the lab has on a cluster that is not its own, under a name nobody else has.
 
-The name is random and says through which MySQL server the schema was made: a lab that is alive
-holds a user-level lock of that name there (GET_LOCK), so a free lock is that of a dead lab. Nothing
+The name is random, and says through which MySQL server the schema was made. A lab that is alive
+holds a user-level lock of that name there (GET_LOCK); if the lock is free, the lab is dead. Nothing
 is written into, or removed from, a schema of any other name.
 """
 
@@ -52,11 +52,11 @@ def held(
     sessions: Mapping[int, Session],
     fresh: Callable[[], contextlib.AbstractContextManager[Session]],
 ) -> Iterator[None]:
-    """Have a schema for the length of a `with` block, and remove it however the block is left.
+    """Keep a schema for the length of a `with` block, and remove it however the block is left.
 
-    `name` is as `new_name` gives it for the first of the `sessions`, which are by node id of their
-    servers. `fresh` opens a new one at the end, when those of the beginning may be broken. LabError
-    if rights lack, or a session is on another cluster.
+    `name` comes from `new_name`, for the first of the `sessions`, whose keys are the node ids of
+    their servers. `fresh` opens a new session at the end, when the first ones may be broken.
+    LabError if rights are missing, or a session is on another cluster.
     """
     first, *others = sessions.values()
     for statement in statements(name)[0]:
@@ -88,8 +88,8 @@ def held(
 def remove_left(sessions: Mapping[int, Session]) -> str:
     """Remove the schemas that killed labs have left; return them in words, empty if there are none.
 
-    `sessions` are by node id of their servers. LabError if a lab is or may be alive, or somebody
-    else has put something into its schema.
+    The keys of `sessions` are their servers' node ids. LabError if a lab is or may be alive, or
+    somebody else has put something into its schema.
     """
     session, removed = next(iter(sessions.values())), []
     pattern = SCHEMA_PREFIX.replace("_", r"\_") + "%"
@@ -120,7 +120,7 @@ def _check_dead(name: str, maker: Session | None, node_id: str) -> None:
 
 
 def _remove(session: Session, name: str) -> str:
-    """Remove the lab's tables, and the schema if it has nothing else; return that in words."""
+    """Remove the lab's tables, and the schema if it has nothing else; say what was removed."""
     content = [part for (part,) in session.run(_CONTENT, name, name, name)]
     tables = [part for part in content if _OURS.fullmatch(part)]
     for table in tables:

@@ -1,4 +1,4 @@
-"""The plan that stands for a cluster that the lab did not start, and why one cannot be measured.
+"""The plan that stands for a cluster that the lab did not start, and reasons to refuse a cluster.
 
 Such a plan has no shares, folders or commands.
 """
@@ -17,10 +17,10 @@ from ndblab.planning.profile import Profile
 from ndblab.planning.shape import Places
 
 OLDEST_NDB = "8.0.0"
-"""Older ones lack what is read of ndbinfo."""
+"""Older releases lack what the lab reads from ndbinfo."""
 ROW_BYTES, PAGE_BYTES, PAGES_OF_FRAGMENT = 1024, 32_768, 4
-"""Data memory of a sysbench row (845 bytes observed), and last pages of each fragment of a table:
-rows, hash index and two ordered indexes have their own."""
+"""Data memory of a sysbench row (845 bytes observed) and of a page, and last pages of each fragment
+of a table: one each for its rows, its hash index and its two ordered indexes."""
 LEFT_TO_OTHERS = 0.1
 """Share of the data memory that the lab never takes."""
 SPARE_CONNECTIONS = 10
@@ -64,7 +64,7 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
 
 
 def check(facts: Facts) -> None:
-    """Refuse a cluster that is not whole, not known, or not the one of its endpoints.
+    """Refuse a cluster that is incomplete, of an unknown version, or not that of the endpoints.
 
     The LabError names the endpoint or the node.
     """

@@ -1,4 +1,4 @@
-"""What is known of a measurement on a cluster of others before the first statement that writes."""
+"""What is known of a measurement on others' cluster before the first statement that writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 OTHERS_PER_S = 100
-"""Operations of the data nodes up to which nobody else is taken to use a cluster."""
+"""Up to this rate of data node operations, nobody else counts as using the cluster."""
 _KINDS = {"NDB": "data nodes", "MGM": "management nodes", "API": "API nodes"}
 
 
@@ -36,7 +36,7 @@ _KINDS = {"NDB": "data nodes", "MGM": "management nodes", "API": "API nodes"}
 class Prepared:
     """What is known before the first statement that writes.
 
-    `given` are the options that the user gave of a size; `options` is the descriptor of the file
+    `given` has those options of a size that the user gave; `options` is the descriptor of the file
     with the password, if there is one.
     """
 
@@ -114,7 +114,7 @@ def prepared(
 
 
 def read(target: Target, binaries: Binaries) -> Facts:
-    """Read a cluster; LabError if it is not whole, or not that of its endpoints."""
+    """Read a cluster; LabError if it is incomplete, or the endpoints belong to another one."""
     facts = reading.read(target, binaries)
     planning.check(facts)
     return facts

@@ -23,14 +23,14 @@ _RECORDED = "variables"
 
 
 def shown(session: Session, names: Iterable[str]) -> dict[str, str]:
-    """Return the global values of a MySQL server, by the names that it knows of those asked for."""
+    """Return the global values of a MySQL server for those of the names that it knows."""
     known = {str(name): str(value) for name, value in session.run("SHOW GLOBAL VARIABLES")}
     return {name: known[name] for name in names if name in known}
 
 
 @contextlib.contextmanager
 def held(names: Iterable[str], target: Target, facts: Facts, folder: Path) -> Iterator[None]:
-    """Let global variables be set for the length of a `with` block, and put them back after it.
+    """Allow global variables to be set within a `with` block, and put them back after it.
 
     Raises
     ------

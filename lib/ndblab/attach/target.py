@@ -18,7 +18,7 @@ from ndblab.error import LabError
 from ndblab.machine import speed
 
 SCHEMA_PREFIX = "ndblab_"
-"""Of the lab's own schemas: an account needs all rights on those, and to read ndbinfo."""
+"""Prefix of the lab's own schemas: an account needs all rights on them, and must read ndbinfo."""
 _REFUSED, _DENIED = (2002, 2003), (1045, 1130, 1698, 1251)
 _NO_RIGHT = (1044, 1142, 1143, 1227, 1370)
 _NO_TLS, _CIPHER = 2026, "SHOW SESSION STATUS LIKE 'Ssl_cipher'"
@@ -32,7 +32,7 @@ class Session:
     connection: pymysql.Connection
 
     def run(self, statement: str, *values: object) -> list[tuple]:
-        """Run a statement and return its rows; LabError says which right lacks, or what failed."""
+        """Run a statement and return its rows; LabError names the missing right or the failure."""
         try:
             return _rows(self.connection, statement, *values)
         except pymysql.Error as error:
@@ -59,16 +59,17 @@ class Session:
 
 @dataclass(frozen=True)
 class Target:
-    """What the user named: a cluster, its MySQL servers, and the account to enter them by."""
+    """What the user named: a cluster, its MySQL servers, and the account to log in with."""
 
     connectstring: str
     endpoints: tuple[Endpoint, ...]
     login: Login
 
     def open(self, number: int, answer_s: float = ANSWER_TIMEOUT_S) -> pymysql.Connection:
-        """Open a session on the server of the `number`-th endpoint, which has so long to answer.
+        """Open a session on the server of the `number`-th endpoint; `answer_s` is its timeout.
 
-        Over TCP it is encrypted as the account's `mode` says: by default where the server can.
+        Over TCP, the account's `mode` decides on encryption: by default, it is used if the server
+        supports it.
         """
         place = self.endpoints[number - 1]
         if place.socket:
@@ -83,7 +84,7 @@ class Target:
             if error.args[0] != _NO_TLS or self.login.mode != login.PREFERRED:
                 raise
             return self._open(answer_s, **plain)
-        # Older releases of PyMySQL do without TLS where the server does.
+        # Older releases of PyMySQL fall back to plain text if the server has no TLS.
         if self.login.mode != login.PREFERRED and not _rows(connection, _CIPHER)[0][1]:
             connection.close()
             raise pymysql.OperationalError(_NO_TLS, "the server does not support it")
@@ -103,7 +104,7 @@ class Target:
 
     @contextlib.contextmanager
     def session(self, *numbers: int) -> Iterator[Session]:
-        """Have a session on the first of these endpoints that can be entered; LabError if none."""
+        """Open a session on the first of these endpoints that accepts it; LabError if none."""
         failed: LabError | None = None
         for number in numbers:
             try:
@@ -139,7 +140,7 @@ def target(connectstring: str | None, named: str | None) -> Target:
 
 
 def grants(account: str) -> str:
-    """Return the line that gives an account, as CURRENT_USER() has it, what the lab needs."""
+    """Return the GRANT statements that an account, in the form of CURRENT_USER(), needs."""
     user, _, host = account.rpartition("@")
     named = f"'{user}'@'{host}'"
     pattern = SCHEMA_PREFIX.replace("_", r"\_") + "%"
@@ -156,7 +157,7 @@ def _rows(connection: pymysql.Connection, statement: str, *values: object) -> li
 
 
 def _closed(place: Endpoint, account: Login, error: Exception) -> LabError:
-    """Return why a MySQL server cannot be entered."""
+    """Return the error that says why a MySQL server cannot be logged in to."""
     code = error.args[0] if isinstance(error, pymysql.Error) and error.args else 0
     said = str(error.args[-1]) if error.args else type(error).__name__
     if code in _DENIED or isinstance(error, RuntimeError):

@@ -1,4 +1,4 @@
-"""The lab, measured: how long it takes, what it costs, and whether that meets its goals.
+"""Benchmarks of the lab: how long it takes, what it costs, and whether that meets its goals.
 
 It never judges a claim, and leaves no dataset, no cluster and no installation behind.
 """
@@ -50,8 +50,8 @@ def run(only: str | None = None, real: object = None, minutes: object = None) ->
 
     Parameters
     ----------
-    real : of `compare`, how many comparisons to make on a real cluster; None for resampled ones.
-    minutes : of each of these, at most.
+    real : for `compare`, how many comparisons to make on a real cluster; None for resampled ones.
+    minutes : after which each of these comparisons ends at the latest.
 
     Raises
     ------

@@ -61,7 +61,7 @@ def start() -> list[Row]:
 def overhead() -> list[Row]:
     """Compare runs in the lab with the same command typed by hand, in alternating pairs.
 
-    Once with this host's plan and once without quotas. Quotas make single runs vary by 10 %;
+    Do so once with this host's plan and once without quotas. Quotas make single runs vary by 10 %;
     without them, on a saturated host, the lab takes its CPU time from the cluster.
     """
     size = _quick(POINT.servers, POINT.clients)

@@ -27,7 +27,7 @@ from ndblab.machine.local import MARK
 from ndblab.measuring import recorded
 
 PORT = 13860
-"""Not the lab's own, so that a cluster in another folder can run during a benchmark."""
+"""Not the lab's own port, so that a cluster in another folder can run during a benchmark."""
 
 WHOLE_PROCESSES = 5
 FITS, CAPACITY = 3, "capacity-model"
@@ -66,7 +66,7 @@ def redrawing_s(*which: str) -> float:
 
 
 def capacity() -> list[Row]:
-    """Predict the recorded sweep with the capacity model, count its errors, and run the notebook.
+    """Predict the recorded sweep with the capacity model, list its errors, and run the notebook.
 
     The errors have no goal here, as the data decide them; the notebook judges them.
     """
@@ -99,7 +99,7 @@ def memory() -> list[Row]:
             try:
                 peak_bytes, processes = watched_peak(child)
             except BaseException:
-                # Its watchdog ends its cluster.
+                # The child's watchdog ends its cluster.
                 child.terminate()
                 raise
         check_ended(argv[:2], child.returncode, "")
@@ -179,7 +179,7 @@ def whole_process_s(
 
 
 def watched_peak(child: subprocess.Popen) -> tuple[int, int]:
-    """Watch a lab until it ends: peak memory of its own processes in bytes, and their number.
+    """Watch a lab until it ends; return its own processes' peak memory in bytes, and their number.
 
     The kernel records each process's own peak, so nothing is missed between two samples; the sum
     is an upper bound. A process seen only once may be between fork and exec, when it still shows
@@ -220,7 +220,7 @@ def _peak_rss_bytes(pid: int) -> int:
 
 
 def check_ended(argv: Sequence[str], code: int, output: str) -> None:
-    """Raise a LabError with the last lines of its output, unless a command succeeded."""
+    """Raise a LabError with the last lines of a command's output, unless it succeeded."""
     if code == 0:
         return
     raise LabError(

@@ -1,6 +1,6 @@
 """How often each kind of interval that the lab prints holds the truth, by simulation.
 
-An interval of 95 % should hold the truth in 93 to 97 % of draws. Everything is drawn at random with
+A 95 % interval should hold the truth in 93 to 97 % of draws. Everything is drawn at random with
 fixed seeds, never measured; the intervals are computed by the functions that the lab itself uses.
 """
 
@@ -60,8 +60,8 @@ def simulate() -> pd.DataFrame:
 
     Returns
     -------
-    `interval`, `used_for`, `units`, `coverage_pct` with the 95 % interval of the simulation itself
-    `low_pct` and `high_pct`, `draws` (independent ones), `reason` of a conservative one.
+    `interval`, `used_for`, `units`; `coverage_pct` with the simulation's own 95 % interval,
+    `low_pct` to `high_pct`; `draws` (independent ones); `reason` why an interval is conservative.
     """
     rows = []
     for number, case in enumerate(shown(cases(), "coverage")):
@@ -153,7 +153,7 @@ def _of_long_run(length: int) -> list[Case]:
 
 
 def _utilisations(rng: np.random.Generator) -> np.ndarray:
-    """Draw the utilisation of a tc thread: 5 % of a CPU, and a run deviates by a tenth of it."""
+    """Draw utilisations of a tc thread: 5 % of a CPU, from which runs deviate by a tenth."""
     return expit(logit(0.05) + rng.normal(0, DEVIATION, 3))
 
 

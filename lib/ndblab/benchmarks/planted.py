@@ -1,8 +1,8 @@
-"""Sides whose truth is planted, and the comparison of them that `./lab compare` would make.
+"""Sides with a planted truth, and the comparison of them that `./lab compare` would make.
 
-The truth is planted by CPU quotas: MySQL servers may use a share of the CPUs, of which one side has
-a known part less, while the data nodes have plenty. Queries take the same CPU time on both sides,
-so throughput differs by that part.
+CPU quotas plant the truth: the MySQL servers get a share of the CPUs, smaller by a known part on
+one side, while the data nodes have plenty. Queries take the same CPU time on both sides, so
+throughput differs by that part.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ if TYPE_CHECKING:
 TRUTHS = (0.95, 1.05)
 """True ratios of B over A, planted in turn."""
 SHARE = 0.5
-"""Of all CPUs, what MySQL servers and clients together have on the faster side. Data nodes need a
-third of that (0.23 of the CPU time of a point read is theirs), so they never limit."""
+"""Share of all CPUs that MySQL servers and clients have together on the faster side. Data nodes
+need a third of that (0.23 of the CPU time of a point read is theirs), so they are never the
+limit."""
 SERVER_SHARE = 0.35
-"""Of all CPUs, what the MySQL server of the faster side has where each side has its own."""
+"""Share of all CPUs that the faster side's MySQL server has, where each side has its own server."""
 _SPLIT = ("data_nodes=25%", "data_nodes=50%")
 _SESSION = ("ndb_batch_size=32768", "ndb_batch_size=65536")
 _MYSQLD = ("back_log=80", "back_log=81")
 _SYSTEM = ("MaxNoOfConcurrentScans=256", "MaxNoOfConcurrentScans=257")
 SIDES = {SWITCHED: _SPLIT, ALTERNATION: _SESSION, RESTARTS: _MYSQLD, TWINS: _SYSTEM}
-"""Settings that `./lab compare` compares by each design; all but the first change no lookup."""
+"""Settings for which `./lab compare` chooses each design; only the first affects lookups."""
 KINDS = (
     (PLANTED, SWITCHED), (PLANTED, ALTERNATION), (PLANTED, RESTARTS), (PLANTED, TWINS),
     (OF_TWINS, TWINS), (OF_SQL, ALTERNATION),
@@ -58,7 +59,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured on: one design, its clusters, and the host."""
+    """What comparisons are measured on: one design, its clusters, and the host."""
 
     experiment: Experiment
     size: Profile
@@ -79,7 +80,7 @@ class Bench:
         return time_needed.block_s(self.contrast, self.experiment, self.size)
 
     def between(self, truth: float, block: int) -> Contrast:
-        """Return the comparison with a planted truth, as this block has it."""
+        """Return the comparison with a planted truth, for this block."""
         made, own = self.contrast, {}
         for side, workload in ((A, DEFAULT_WORKLOAD), (B, self.workload_of_b)):
             changed = {"variant": _name(truth, side, block), "workload": workload}
@@ -101,7 +102,7 @@ class Bench:
 
     @contextlib.contextmanager
     def clusters(self) -> Iterator[Clusters]:
-        """Give its clusters, none of which runs yet; all are stopped afterwards."""
+        """Yield its clusters, none of which runs yet; stop them all afterwards."""
         with (
             self.writer() as writer,
             contextlib.closing(
@@ -112,11 +113,11 @@ class Bench:
 
 
 def bench(kind: str, design: str, machine: Host, binaries: Binaries) -> Bench:
-    """Return what compares truths of a kind by a design, with settings that it is chosen for."""
+    """Return the bench for a kind of truth and a design, with settings that call for it."""
     parsed = sides.parse(SIDES[design])
     chosen = choice.choose(parsed, one_load=design == SWITCHED, turns=True)
     assert chosen.design == design
-    # A session variable is compared on the same server; here each side's has a quota of its own.
+    # A session variable is compared on one server; here each side has its own, with a quota.
     of_servers = sides.parse(_MYSQLD)
     load = made.load(parsed, DEFAULT_WORKLOAD, 1, None, machine.usable_cpus)
     first = made.point(parsed, A, load)
@@ -140,7 +141,7 @@ def bench(kind: str, design: str, machine: Host, binaries: Binaries) -> Bench:
 
 
 def _point_selects() -> str:
-    """Return the workload that a file with the statement of `DEFAULT_WORKLOAD` makes, by name."""
+    """Return the name of the workload of a file with the statement of `DEFAULT_WORKLOAD`."""
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
         file = Path(scratch, "point_selects.sql")
         file.write_text("SELECT c FROM sbtest:int(1,tables) WHERE id = :int(1,rows);\n")
@@ -167,7 +168,7 @@ def _variant(design: str, truth: float, side: str, block: int, of_servers: sides
     servers = {A: "mysqld.2", B: "mysqld.1"} if exchanged else {A: "mysqld.1", B: "mysqld.2"}
     if truth != SAME:
         quotas |= {servers[each]: SERVER_SHARE * parts[each] for each in (A, B)}
-    # Restarts exchange the options of servers themselves.
+    # The design of restarts exchanges the options of servers by itself.
     other = {A: B, B: A}[side]
     own = other if design == ALTERNATION and exchanged else side
     return dataclasses.replace(

@@ -1,7 +1,7 @@
 """Comparisons of planted truths on a real cluster, and of equal twins.
 
-Each comparison is measured and judged as `./lab compare` does, and is one line of a file; a run
-that is cut goes on after it.
+Each comparison is measured and judged as by `./lab compare`, and is one line of a file; an
+interrupted run resumes after the last line.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ MINUTES, ATTEMPTS, BATCH = 3, 3, 5
 
 
 def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
-    """Make so many comparisons of each kind, planted and equal, by each design; those in a file
-    count.
+    """Make so many comparisons of each kind, planted and equal, by each design.
+
+    Those already in the file count.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
     ------
     LabError
         If the host cannot limit CPUs, or clusters fail several times in a row; the file has all
-        comparisons until then.
+        comparisons made until then.
     """
     machine, binaries = host.read(), install.ensure()
     benches = {each: planted.bench(*each, machine, binaries) for each in KINDS}
@@ -85,7 +86,7 @@ def _no_twins(bench: Bench) -> str:
 def _compare(
     bench: Bench, kind: str, number: int, limit_min: int, clusters: Clusters
 ) -> dict[str, object]:
-    """Make one comparison, until it is decided or the time is over; one block of equal twins."""
+    """Make one comparison, until it is decided or its time is over; one block for equal twins."""
     truth = TRUTHS[number % len(TRUTHS)] if kind == PLANTED else SAME
     contrast = bench.between(truth, 1)
     if contrast.design != TWINS:
@@ -93,7 +94,7 @@ def _compare(
     with bench.writer() as writer:
 
         def measure(_: Contrast, block: int) -> str:
-            # Places of twins and servers follow from the number of a block.
+            # The number of a block decides the places of twins and servers.
             own = number if kind == OF_TWINS else block
             mine = bench.between(truth, own)
             return blocks.measure(mine, own, clusters, writer, number, _say)
@@ -146,7 +147,7 @@ def _line(
 
 
 def _tried(measure: Callable[[Clusters], dict[str, object]], clusters: Clusters) -> dict:
-    """Measure, anew with other clusters where it fails, but not for ever."""
+    """Measure; after a failure, try again with new clusters, up to `ATTEMPTS` times in all."""
     for _ in range(ATTEMPTS - 1):
         try:
             return measure(clusters)

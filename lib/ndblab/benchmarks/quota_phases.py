@@ -30,10 +30,10 @@ WARMUP_S, DURATION_S = 1, 3
 
 
 def phases() -> list[Row]:
-    """Load both servers at once, each in a quota of its own, and draw the phases anew each time.
+    """Load both servers at once, each in its own quota, with phases drawn anew each time.
 
-    The kernel draws them when control groups are made. By turns, periods are equal and staggered.
-    There is nothing to compare on a host without quotas.
+    The kernel draws the phases when control groups are made. Periods are alternately equal and
+    staggered. On a host without quotas, there is nothing to compare.
     """
     overrides = {"servers": 2, "warmup_s": WARMUP_S, "duration_s": DURATION_S}
     size, binaries = profile.get("quick", overrides), install.ensure()
@@ -69,7 +69,7 @@ def phases() -> list[Row]:
 
 
 def _draw(running: Cluster, host: str, groups: Groups) -> None:
-    """Move all nodes into groups that are made for it."""
+    """Draw new phases: move all nodes into newly made control groups."""
     before = running.groups[host]
     running.groups[host], running.limited = groups, False
     running.limit()

@@ -1,6 +1,7 @@
-"""How long it takes to read and summarise a dataset of one hour, and datasets to measure that by.
+"""How long it takes to read and summarise a dataset of one hour, and datasets to measure that on.
 
-They are synthetic or a recorded one made longer, deleted afterwards and never shown.
+These datasets are synthetic, or a recorded one made longer; they are deleted afterwards and never
+shown.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 SAMPLED = ("intervals", "processes", "ndb_threads")
-"""The tables of a dataset that grow with its time."""
+"""The tables of a dataset that grow with its duration."""
 READS = 5
 RUNS, RUN_S = 60, 60
 
@@ -46,7 +47,7 @@ def read() -> list[Row]:
 
 
 def tiled(source: Path, into: Path, rows: int) -> Path:
-    """Write a dataset of at least so many rows: a complete one, each of its runs repeated in time.
+    """Write a dataset of at least so many rows, by repeating each run of a complete one in time.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def tiled(source: Path, into: Path, rows: int) -> Path:
 
 
 def _repeated(table: pd.DataFrame, spans_s: Mapping[str, float], copies: int) -> pd.DataFrame:
-    """Repeat the samples of each run after each other."""
+    """Repeat the samples of each run, one copy after the other."""
     import numpy as np
 
     rows = np.repeat(np.arange(len(table)), copies)

@@ -1,8 +1,8 @@
-"""Comparisons of planted truths, made of recorded slices.
+"""Comparisons of planted truths, resampled from recorded slices.
 
-Blocks that were really measured are drawn again, with the whole difference of their sides taken
-out and a known one put in. So noise, drift and stragglers are the recorded ones, and the truth is
-known; the judgement is the lab's own.
+Measured blocks are drawn again, with the whole difference of their sides removed and a known one
+planted. Noise, drift and stragglers are thus the recorded ones, and the truth is known; the
+judgement is the lab's own.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ndblab.statistics.sequential import LOOKS
 EQUAL_TRIALS, PLANTED_TRIALS = 1000, 100
 PLANTED = (1.02, 0.98, 1.05, 0.95, 1.10, 0.90)
 TOGETHER = 4
-"""Blocks in a row that are drawn together: what neighbours have in common stays in."""
+"""Consecutive blocks that are drawn together, to keep what neighbours have in common."""
 LEAST_BLOCKS = 6
-"""Of a recorded contrast; the noise of fewer is not known."""
+"""Fewest blocks of a recorded contrast: with fewer, its noise is not known."""
 BLOCK_S = {ALTERNATION: 20.0, SWITCHED: 27.0}
 """Seconds of a block (docs/compare.md)."""
 
@@ -48,7 +48,7 @@ class Pool:
     def drawn(self, blocks: int, truth: float, rng: np.random.Generator) -> pd.DataFrame:
         """Draw blocks, a few neighbours at a time, in which B has `truth` times the queries/s of A.
 
-        Which side of the record is A is drawn, too.
+        Which recorded side becomes A is drawn, too.
         """
         firsts = rng.integers(self.blocks, size=-(-blocks // TOGETHER))
         chosen = (firsts[:, None] + np.arange(TOGETHER)).ravel()[:blocks] % self.blocks
@@ -100,7 +100,7 @@ def judge(
 
     Returns
     -------
-    `truth`, `outcome`, `ratio`, `minutes` of each.
+    `truth`, `outcome`, `ratio`, `minutes` of each comparison.
     """
     trials = []
     for truth in truths:
@@ -125,7 +125,7 @@ def _deciding_look(slices: pd.DataFrame, most: int) -> int:
 
 
 def _pool(slices: pd.DataFrame, name: str) -> list[Pool]:
-    """Return the blocks of a contrast, all with as many slices; none if there are too few."""
+    """Return the blocks of a contrast with equally many slices; none if there are too few."""
     try:
         whole = contrasts.whole(slices, name)
         mean = contrasts.of_blocks(contrasts.log_ratios(slices, name)).mean()

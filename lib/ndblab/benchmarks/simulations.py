@@ -77,7 +77,7 @@ def p95(rng: np.random.Generator) -> np.ndarray:
 
 
 def _sweeps(rng: np.random.Generator, draws: int) -> Iterator[tuple[pd.DataFrame, list]]:
-    """Draw sweeps of points of true throughput 1; with their adjusted values, point by point."""
+    """Draw sweeps whose points have a true throughput of 1, with adjusted values by point."""
     keys = [(n, c) for n in range(SERVERS) for c in range(POINTS)]
     rows = [(n, c, repeat) for n, c in keys for repeat in range(REPEATS)]
     table = pd.DataFrame(rows, columns=["servers", "clients", "repeat"])
@@ -117,7 +117,7 @@ def peaks(rng: np.random.Generator) -> Held:
 
 
 def no_loss(rng: np.random.Generator) -> Held:
-    """Return how often a flat curve is not called a loss past its best point, by chance.
+    """Simulate whether a flat curve is rightly not called a loss past its best point.
 
     Where the last point is best, nothing was measured past it, and nothing is called a loss.
     """
@@ -228,7 +228,7 @@ def windows(window_s: int, run_s: int) -> Simulation:
 
 
 def checkpoints(length: int) -> Simulation:
-    """Simulate what local checkpoints of 7 in 18 s take from a run; in them a fifth is lost."""
+    """Simulate what local checkpoints (7 of every 18 s) cost a run that loses a fifth in them."""
     fall, lasts_s, every_s = 0.2, 7.0, 18.0
     begins_s = np.arange(5.0, length - lasts_s, every_s)
     spans = [Span(begin_s, begin_s + lasts_s) for begin_s in begins_s]
@@ -245,7 +245,7 @@ def checkpoints(length: int) -> Simulation:
 
 
 def busy_checkpoints(length: int) -> Simulation:
-    """Simulate checkpoints of about 7 s, which 0.5 s and more part, 3 s on average.
+    """Simulate checkpoints of about 7 s, with gaps of 0.5 s and more, 3 s on average.
 
     They take 70 % of the time, as in a recorded run with few rows, and most are joined to others.
     """
@@ -274,11 +274,11 @@ def _holds(found: Estimate, truth: float) -> bool:
 
 
 def recordings(number: int, between: float, draws: int = 4000) -> Simulation:
-    """Simulate the mean of several recordings, the error of each known by six degrees of freedom.
+    """Simulate the mean of recordings, each with an error known with six degrees of freedom.
 
     Parameters
     ----------
-    between : standard deviation between recordings, in errors of one of them.
+    between : standard deviation between recordings, in multiples of the error of one of them.
     """
 
     def held(rng: np.random.Generator) -> Held:

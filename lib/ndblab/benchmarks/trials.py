@@ -29,11 +29,11 @@ SAME = 1.0
 """The true ratio of equal sides."""
 RIGHT, WRONG, OPEN = "right", "wrong", "open"
 MOST_WRONG_PCT = 5.0
-"""Of equal sides, the share that may be called faster or slower: what 95 % promise."""
+"""Percentage of equal sides that may be called faster or slower: what 95 % promise."""
 RIGHT_PCT, RIGHT_PCT_OF_TWINS, TWINS_DEVIATION, TWINS_OFF_PCT = 95.0, 90.0, 0.015, 1.0
 LEAST_OF_SQL = 0.97
 LONGER = {TWINS: 4}
-"""How many times as long as the other designs one may take."""
+"""Designs that may take longer than the others, and how many times as long."""
 FILE = manifest.ROOT / "data/planted/compare.csv"
 
 
@@ -58,7 +58,7 @@ def rows(
     ----------
     trials : one comparison each: its `truth` and measured `ratio` (B over A), `outcome`, `minutes`.
     limit_min : minutes after which a comparison was left open.
-    goals_pct : per cent of comparisons that must be right, by per cent of difference.
+    goals_pct : percentage of comparisons that must be right, by difference in per cent.
     """
     marks = [mark(*pair) for pair in zip(trials["truth"], trials["outcome"], strict=True)]
     sizes_pct = (100 * (trials["truth"].astype(float) - 1)).abs().round(1)
@@ -140,7 +140,7 @@ class Trials:
 
 
 def of_twins(ratios: np.ndarray) -> list[Row]:
-    """Return the rows of equal twins, of the ratio of the two in each start."""
+    """Return the rows of equal twins, from the ratio of the two in each start."""
     if len(ratios) < 2:
         return []
     logs = np.log(ratios)

@@ -1,8 +1,8 @@
 """Searches of `./lab tune` in planted worlds, whose best configuration is known.
 
-Everything is drawn at random with fixed seeds. The noise of a block is that recorded of its design:
-a deviation drawn between the least and the largest one, with tails heavier than normal. Trials take
-the seconds that the designs take on 2 CPUs. The search itself is the lab's own.
+Everything is drawn at random with fixed seeds. The noise of a block is as recorded for its design:
+a deviation drawn between the smallest and the largest one, with tails heavier than normal. Trials
+take as long as their designs take on 2 CPUs. The search itself is the lab's own.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from ndblab.tuning.space import BASELINE, Configuration, Space, Tunable, Value, 
 HOUR_S, SHORT_S = 3600.0, 1200.0
 BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
 DEVIATIONS = {ALTERNATION: (0.004, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.017, 0.038)}
-"""Deviation of a block's logarithm of the ratio where clients take turns, measured on 2 virtual
-CPUs: least and largest of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
+"""Deviation of a block's log ratio where clients take turns, measured on 2 virtual CPUs: smallest
+and largest, each of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
 FREEDOM = 6
-"""Of the t distribution that noise is drawn from."""
+"""Degrees of freedom of the t distribution that noise is drawn from."""
 RUN_S, RUN_DEVIATION = 30.0, 0.126 / math.sqrt(2)
-"""A single run with its start, and its deviation: two separate runs in 240 s differed by 0.126."""
+"""Length of a single run with its start, and its deviation: two separate runs within 240 s differed
+by 0.126."""
 HANDICAPS = {"cheap": math.log(1.87), "dear": -math.log(0.69), "small": -math.log(0.82)}
 """What a planted handicap costs, as recorded: half the servers needed, 8 connections, TLS."""
 PART = 0.90
@@ -116,7 +117,7 @@ def handicap(kind: str, seed: int) -> World:
 
 
 def several(seed: int) -> World:
-    """Return a world of many small effects of either sign, and three of a size to find."""
+    """Return a world of many small effects of either sign, and three large enough to find."""
     rng = np.random.default_rng([seed, 2])
     effects = {
         (each.word, value): float(rng.normal(0, 0.02))
@@ -130,7 +131,7 @@ def several(seed: int) -> World:
 
 
 def harmful(seed: int) -> World:
-    """Return a world in which nearly every change costs, and one value of two knobs gains."""
+    """Return a world in which nearly every change harms, but one value each of two knobs gains."""
     rng = np.random.default_rng([seed, 5])
     effects = {
         (each.word, value): -abs(float(rng.normal(0, 0.08)))
@@ -152,7 +153,7 @@ def faint(seed: int) -> World:
 
 
 def search(world: World, budget_s: float = HOUR_S) -> tuple[Outcome, History]:
-    """Carry out a search in a world; return what it says."""
+    """Carry out a search in a world; return its outcome and its history."""
     wanted = Search(space(), budget_s, world.seed)
     records: list[Record] = []
     while trial := wanted.next(records):
@@ -186,11 +187,10 @@ def on_single_runs(world: World, budget_s: float = HOUR_S) -> Configuration:
 
 @dataclass(frozen=True)
 class Found:
-    """What searches came to: of each world, the part of the loss won back, and whether intervals
-    and exclusions hold the truth; NaN where there are none.
+    """What searches achieved: losses won back, and intervals and exclusions that hold the truth.
 
-    `limited` is how often the best of what was tried is below its own limit, which is less than the
-    highest one. `excludes` is the median of the gains that are excluded.
+    A value is NaN where there are none. `limited` is how often the best configuration tried is
+    below its own limit, which is at most the highest one. `excludes` is the median excluded gain.
     """
 
     winners: float
@@ -248,7 +248,7 @@ def tuned(number: int = 1000, planted: int = 200, compared: int = 40) -> list[Ro
 
 
 def _exclusions(worlds: str, found: Found) -> list[Row]:
-    """Return how often what is excluded holds, and the limit of the best one alone."""
+    """Return how often the excluded gain holds, and the limit of the best one tried."""
     note = f"median of the excluded gains: {found.excludes:.1%}"
     return [
         Row(f"tune, {worlds}: the excluded gain holds", (100 * found.excluded,), "%",

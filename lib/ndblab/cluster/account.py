@@ -25,18 +25,19 @@ _RIGHTS = (
     "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, REFERENCES, PROCESS, RELOAD, "
     "SYSTEM_VARIABLES_ADMIN"
 )
-"""Not all: that has NDB_STORED_USER in it, and a server drops such a user at its start if the data
-nodes do not know it yet."""
+"""Not ALL, which includes NDB_STORED_USER: a server that starts drops a user with that privilege
+if the data nodes do not know the user yet."""
 AUTHORITY = "ca.pem"
-"""As a server expects it in its data folder, with `server-cert.pem` and `server-key.pem` (manual,
-"Creating SSL and RSA Certificates and Keys"). sysbench calls it `cacert.pem` and wants
-`client-cert.pem` and `client-key.pem` in its working folder (its drv_mysql.c)."""
+"""Name of the certificate that a server expects in its data folder, with `server-cert.pem` and
+`server-key.pem` (manual, "Creating SSL and RSA Certificates and Keys"). sysbench calls it
+`cacert.pem` and wants `client-cert.pem` and `client-key.pem` in its working folder (its
+drv_mysql.c)."""
 _DAYS = "30"
 
 
 @dataclass
 class Account:
-    """Name and password; `authority` has the certificate that signs those of the servers."""
+    """Name and password; `authority` is the CA certificate that signs those of the servers."""
 
     password: str = field(repr=False)
     authority: str = ""
@@ -71,7 +72,7 @@ def new() -> Account:
 def give_certificates(cluster: Cluster) -> None:
     """Make an authority, and give each server and the clients a certificate that it signs.
 
-    That of a server names its address, which clients check.
+    A server's certificate names the server's address, which clients check.
 
     Raises
     ------

@@ -32,7 +32,7 @@ CLIENT_GROUP = f"{SQL_SIDE}/clients"
 class Site(NamedTuple):
     """A host as a cluster uses it: its machine, the folder of its nodes, the programs there.
 
-    `plan` is the part of the cluster's plan that is on it, once there is a plan.
+    `plan` is the part of the cluster's plan for this host, once there is a plan.
     """
 
     machine: Machine
@@ -45,12 +45,14 @@ class Site(NamedTuple):
 class Cluster:
     """A running cluster: what a workload, a monitor and a fault need of it.
 
-    `machine` is the lab's own, where `binaries` and the cluster's `folder` are. Of a cluster over
-    several hosts, `sites` has the others by name, and `account` is what MySQL servers let clients
-    in with; `links` can cut those between the hosts, where that is possible. There are `groups`, by
-    host, only if the plan is `scaled`; they limit nothing before `limit` is called, which fills
-    `placed`, the processes in them by host and process id, and `periods_us`, those of the nodes'
-    quotas, by name. A twin without quotas is whole in a group of its own, `weighed`, if it can be.
+    `machine` is the lab's own, where `binaries` and the cluster's `folder` are. For a cluster over
+    several hosts, `sites` has the hosts by name, `account` is the one with which clients log in to
+    MySQL servers, and `links` cuts the network between the hosts, where that is possible.
+
+    There are `groups`, by host, only if the plan is `scaled`. They limit nothing until `limit` is
+    called, which fills `placed` (the processes in them, by host and process id) and `periods_us`
+    (the periods of the nodes' quotas, by node name). A twin without quotas runs as a whole in a
+    control group of its own, `weighed`, if one can be made.
     """
 
     plan: Plan
@@ -69,7 +71,7 @@ class Cluster:
     weighed: Groups | None = None
 
     def site(self, host: str) -> Site:
-        """Return machine, folder and programs of a host; of the lab's own if it is unnamed."""
+        """Return a host's machine, folder and programs; the lab's own if `host` is empty."""
         return self.sites.get(host) or Site(self.machine, self.folder, self.binaries, self.plan)
 
     @property
@@ -92,7 +94,7 @@ class Cluster:
         return self.site(self.plan.load_host)
 
     def output(self, node: Node) -> Path:
-        """Return the file with what a node writes to standard output and error."""
+        """Return the file that holds a node's standard output and error."""
         return self.site(node.host).folder / "logs" / f"{node.name}.out"
 
     def log(self) -> str:
@@ -101,13 +103,13 @@ class Cluster:
         return self.machine_of(node).get(Path(node.data_dir) / f"ndb_{node.node_id}_cluster.log")
 
     def configuration(self, name: str) -> str:
-        """Return the text of config.ini or my.cnf, as the first node that needs it has it."""
+        """Return the text of config.ini or my.cnf on the host of the first node that needs it."""
         node = self.plan.management_node if name == config.CONFIG_INI else self.plan.servers[0]
         site = self.site(node.host)
         return site.machine.get(site.folder / name)
 
     def connect(self, server: int = 1, answer_s: float = ANSWER_TIMEOUT_S) -> pymysql.Connection:
-        """Open an SQL connection to the `server`-th MySQL server, which has so long to answer."""
+        """Open an SQL connection to the `server`-th MySQL server; `answer_s` is its timeout."""
         node = self.plan.servers[server - 1]
         timeout_s = speed.timeout_s(answer_s)
         if self.account:
@@ -119,7 +121,7 @@ class Cluster:
         )
 
     def query(self, sql: str, server: int = 1, answer_s: float = ANSWER_TIMEOUT_S) -> list[tuple]:
-        """Run one statement on the `server`-th MySQL server and return its rows: `connect`."""
+        """Run a statement on the `server`-th MySQL server and return its rows; see `connect`."""
         with contextlib.closing(self.connect(server, answer_s)) as connection:
             cursor = connection.cursor()
             cursor.execute(sql)
@@ -131,12 +133,12 @@ class Cluster:
         return [(n.role, n.node_id, self.processes[n.name].pid, n.host) for n in started]
 
     def runs(self, node: Node) -> bool:
-        """Whether a node was started and has not ended."""
+        """Return whether a node was started and has not ended."""
         started = self.processes.get(node.name)
         return started is not None and started.poll() is None
 
     def check_alive(self, *nodes: Node) -> None:
-        """Make sure that these nodes, or all, still run if they were started, as they were planned.
+        """Make sure that these nodes, or all, still run as planned if they were started.
 
         Raises
         ------
@@ -157,7 +159,7 @@ class Cluster:
     def start_node(self, node: Node, initial: bool = True) -> None:
         """Start the process of a node; its output goes to the cluster's `logs`.
 
-        With `initial` False it keeps the data and the configuration that it has.
+        With `initial` False, the node keeps its data and its configuration.
         """
         site = self.site(node.host)
         argv = [*self._entering, *config.node_argv(self.plan, node, site.binaries, initial)]
@@ -177,7 +179,7 @@ class Cluster:
                 self.processes.pop(node.name, None)
 
     def regained(self, host: str) -> None:
-        """Connect again to a host that was gone and has its files; LabError if that fails."""
+        """Reconnect to a host that was gone and has kept its files; LabError if that fails."""
         self.sites[host].machine.reconnect()
         if host in self.groups:
             self.groups[host].claim()
@@ -191,7 +193,7 @@ class Cluster:
         Parameters
         ----------
         quotas_cpus : limits in CPUs (None: no limit) in place of the plan's, by name of a node, by
-            role, or of the "sql" side as a whole. A node has at most what its side has.
+            role, or of the "sql" side as a whole. A node gets at most the limit of its side.
         """
         for host, groups in self.groups.items():
             self._limit(host, groups, self.every_site[host].plan, quotas_cpus)
@@ -200,7 +202,7 @@ class Cluster:
     def _limit(
         self, host: str, groups: Groups, plan: Plan, quotas_cpus: Mapping[str, float | None]
     ) -> None:
-        # A group may not have more than the group it lies in, not even for a moment.
+        # A group's limit may not exceed that of the group it lies in, not even for a moment.
         groups.lift()
         sql_cpus = quotas_cpus.get(SQL_SIDE, plan.sql_side.quota_cpus)
         groups.create(SQL_SIDE, sql_cpus)
@@ -219,10 +221,10 @@ class Cluster:
                 self._place(node)
 
     def lengthened_us(self) -> dict[str, tuple[int, int]]:
-        """Return the period that was set and the one in force where the kernel has lengthened it.
+        """Return the period that was set and the one in force, where the kernel has lengthened it.
 
-        They are in microseconds, by name of the node. A node that has used its quota waits for as
-        long as the period, which shows in latency.
+        Both are in microseconds, by node name. A node that has used up its quota waits for the next
+        period, which shows in latency.
         """
         found = {}
         for node in (node for node in self.plan.nodes if self.periods_us.get(node.name)):
@@ -241,11 +243,11 @@ class Cluster:
     def client_prefix(self, host: str = "") -> list[str]:
         """Return the command prefix that gives a load generator its share of the CPUs.
 
-        Under quotas there is none before the limits are set.
+        Under quotas it is empty until the limits are set.
 
         Parameters
         ----------
-        host : of the load generator, if it is not the one of that role.
+        host : where the load generator runs, if not on the host of that role.
         """
         if self.groups and not self.limited:
             return []
@@ -293,5 +295,5 @@ class Cluster:
 
 
 def _group(node: Node) -> str:
-    """Control group of a node: those of the servers share one."""
+    """Name the control group of a node; those of MySQL servers lie in a common one."""
     return f"{SQL_SIDE}/{node.name}" if node.role == "mysqld" else node.name

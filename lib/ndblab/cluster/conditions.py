@@ -1,6 +1,6 @@
 """Conditions of the host under which a slice is measured.
 
-They carry the cluster's mark: its watchdog ends what a killed lab leaves.
+Their processes carry the cluster's mark, so its watchdog ends those that a killed lab leaves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def holding(condition: str, cluster: Cluster) -> Iterator[None]:
         children = []
         for machine in cluster.machines.values():
             for argv in _commands(condition, machine):
-                # On another host its own folder marks the cluster's processes.
+                # On another host, that host's folder marks the cluster's processes.
                 mark = getattr(machine, "folder", None) or cluster.folder
                 children.append(machine.spawn(argv, mark))
                 stack.callback(machine.kill, children[-1])

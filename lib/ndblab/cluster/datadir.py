@@ -1,4 +1,4 @@
-"""The folders of a cluster, new for each start; those of servers copy an initialised template."""
+"""The folders of a cluster, new for each start; servers' are copies of an initialised template."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 TEMPLATE, OLD = "template", "old"
 FILES_OF_NODES = ("mysqld.*", "ndb*.*", "logs")
 WHILE_OPEN = "ibtmp1"
-"""What InnoDB removes only when it ends in order (manual, "Temporary Tablespaces"): a mysqld that
-is told to end while it initialises a folder may leave half of one, and says that all went well."""
+"""File that InnoDB removes only on a normal shutdown (manual, "Temporary Tablespaces"). A mysqld
+that is told to end while it initialises a folder may leave half a folder, and report success."""
 _MAKING = threading.Lock()
 """Twins use the same template, and are started at the same moment."""
 
@@ -31,8 +31,9 @@ def lay_out(cluster: Cluster) -> Process | None:
 
     Returns
     -------
-    The process that removes them on this host, if there are any: a disk may take seconds for it,
-    in which nodes start already. It is the cluster's own, and ends with it.
+    The process that removes the earlier ones on this host, if there are any. A disk may take
+    seconds for that, during which nodes already start. The process is one of the cluster's, and
+    ends with it.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def lay_out(cluster: Cluster) -> Process | None:
 
 
 def _removal(folder: Path) -> Process | None:
-    """Start to remove what nodes have left, under other names, so that new ones need not wait."""
+    """Rename what nodes have left, and start to remove it, so that new nodes need not wait."""
     number = time.time_ns()
     with writing(folder):
         for path in [path for pattern in FILES_OF_NODES for path in folder.glob(pattern)]:
@@ -119,7 +120,7 @@ def _template(cluster: Cluster, host: str) -> Path:
 
 
 def copy(made: Path, data_dir: Path, machine: Machine = LOCAL) -> None:
-    """Copy a data folder; its empty pages become holes, and most of a fresh one is empty.
+    """Copy a data folder; its empty pages, most of a fresh folder, become holes.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""The keys of NDB's own TLS: who has none cannot join a cluster, read it or listen to it.
+"""The keys of NDB's own TLS: without one, nobody can join a cluster, read it or listen to it.
 
 NDB's own `ndb_sign_keys` makes the keys and certificates of each host's nodes, signed by an
-authority of this cluster's. The authority's key is on this machine only, and only until it has
-signed them: nobody can make another one.
+authority of this cluster. The authority's key is on this machine only, and only until it has
+signed them: afterwards, nobody can make another one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SIGN_KEYS = "ndb_sign_keys"
 TOOL = ndb_tools.tool(SIGN_KEYS, "TLS between hosts (--hosts)")
 AUTHORITY = "ndb-authority"
-"""Folder below the cluster's while keys are made."""
+"""Folder, below the cluster's, that exists while keys are made."""
 
 
 def program(ndb: Ndb) -> Path:
@@ -89,7 +89,7 @@ def give(cluster: Cluster) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove the keys that are in a cluster's folder on this machine, and what made them."""
+    """Remove a cluster's keys from its folder on this machine, and the authority's files."""
     LOCAL.remove(folder, AUTHORITY, config.TLS_KEYS)
 
 
@@ -102,12 +102,12 @@ def _run(argv: list[str]) -> None:
 
 
 def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
-    """Node id, remote node id, type and 1 if encrypted, of every connected link of data nodes.
+    """List node id, remote node id, type, and 1 if encrypted, of each connected data node link.
 
     Raises
     ------
     LabError
-        If ndbinfo does not tell.
+        If ndbinfo does not show it.
     """
     try:
         return cluster.query(
@@ -125,9 +125,9 @@ def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
 
 
 def check_encryption(cluster: Cluster) -> None:
-    """Make sure that every link of every data node that uses TCP is encrypted.
+    """Make sure that every TCP link of every data node is encrypted.
 
-    Shared memory is a link within a host, which has no TLS.
+    Shared-memory links stay within a host, and have no TLS.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What a management node says of a cluster, by NDB's own management client.
+"""What a management node reports of a cluster, read through NDB's own management client.
 
-It is asked `show` and `all status`, never anything that changes the cluster.
+The lab sends it `show` and `all status`, and never anything that changes the cluster.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def ask(ndb_mgm: Path, connectstring: str) -> tuple[tuple[str, int], tuple[Shown
     Raises
     ------
     LabError
-        If nobody answers there, or not a management node.
+        If nothing answers there, or something other than a management node does.
     """
 
     def answer(command: str) -> str:

@@ -56,7 +56,7 @@ def reason(role: str, own_log: str, output: str) -> str:
     """
     if role == "ndbmtd" and own_log:
         entries = [entry.strip() for entry in _DATA_NODE.findall(own_log)[-3:]]
-        # A signal does not tell why: what the node warned of before it does.
+        # A signal does not say why the node ended; its last warning before that does.
         if killed := _SIGNAL.search(output):
             warned = _WARNED.findall(output[: killed.start()])[-1:]
             entries = [*(line.rstrip(". ") for line in warned), *entries]
@@ -69,7 +69,7 @@ def reason(role: str, own_log: str, output: str) -> str:
 
 
 def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
-    """Explain why nodes have ended: by a full disk, or else by the log of the first one."""
+    """Explain why nodes have ended: a full disk, or else what the first one's log says."""
     full = {host: site.folder for host, site in cluster.every_site.items() if _is_full(site)}
     node = next((node for node in nodes if node.host in full), nodes[0])
     folder, output = Path(node.data_dir), cluster.output(node)
@@ -90,11 +90,11 @@ def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
 
 
 def late(cluster: Cluster, nodes: Sequence[Node], found: str, after_s: float) -> LabError:
-    """Explain that nodes run and do not serve in time, by the end of the log of the first one.
+    """Explain that nodes run but do not serve in time; quote the end of the first one's log.
 
     Parameters
     ----------
-    found : what is known of them otherwise.
+    found : what else is known of them.
     """
     node = nodes[0]
     own = Path(node.data_dir) / "error.log" if node.role == "mysqld" else cluster.output(node)
@@ -152,7 +152,7 @@ def _lines(text: str, began_s: float, ended_s: float) -> Iterator[tuple[float, r
 
 
 def _is_full(site: Site) -> bool:
-    """Whether the disk of a cluster's folder on a host has next to no space left."""
+    """Return whether the disk of a cluster's folder on a host has next to no space left."""
     argv = ["df", "--output=avail", "-B1", str(site.folder)]
     try:
         return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
@@ -166,7 +166,7 @@ def logs_of(folder: Path, host: str) -> Path:
 
 
 def kept(cluster: Cluster, path: Path, host: str) -> Path:
-    """Return where a log is to be read: those of other hosts are copied here before they go."""
+    """Return where to read a log; those of other hosts are copied here before they are removed."""
     site = cluster.site(host)
     if site.machine is cluster.machine:
         return path

@@ -1,7 +1,7 @@
 """Two clusters of one host, started at the same moment: either both run, or neither.
 
-Clusters that are started one after the other are not equal: the data nodes of the first one needed
-more CPU for a query in 8 of 8 pairs of starts, those started together did not.
+Clusters that are started one after the other are not equal: in 8 of 8 pairs of starts, the data
+nodes of the first one needed more CPU for a query. Those started together did not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def called(side: str, variant: str) -> str:
 def running(
     twins: Mapping[str, Twin], prepare: Callable[[str, Cluster], T]
 ) -> Iterator[dict[str, tuple[Cluster, T]]]:
-    """Run clusters that were started, and then prepared, at the same moment; yield them by name.
+    """Start clusters at the same moment, then prepare them at the same moment; yield them by name.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def running(
     Raises
     ------
     LabError
-        If one of them does not come up, with its name. Nothing is left running then, nor after
+        If one of them does not come up; it names that one. Nothing is left running then, nor after
         Ctrl-C or SIGTERM.
     """
     folders = [Path(twin.plan.places.cluster_dir) for twin in twins.values()]
-    # The folder of one is below that of the other, which must be there first. A lease says why not.
+    # One folder is below the other, which must exist first. If it cannot be made, a lease says why.
     for folder in sorted(folders):
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -86,7 +86,7 @@ def running(
 def _at_once(
     action: Callable[[str], T], called: Mapping[str, str], folders: list[Path]
 ) -> dict[str, T]:
-    """Do the same for each name at once; if one fails, end the processes that all wait for."""
+    """Run an action for all names at once; if one fails, end the processes that all wait for."""
 
     def in_name_of(name: str) -> T:
         with naming(called[name]):

@@ -35,13 +35,12 @@ def wait_until(
     poll_s: float = POLL_S,
     seen: Callable[[], str] = lambda: "nothing",
 ) -> None:
-    """Check repeatedly until `observed()` holds; if it never does, the error tells what is `seen`.
+    """Poll until `observed()` holds; if it never does, the error says what `seen()` returns.
 
     Raises
     ------
     LabError
-        If it does not hold within the time that `timeout_s` seconds of an ordinary machine are
-        here.
+        If it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower one.
     """
     timeout_s = speed.timeout_s(timeout_s)
     if not _comes_true(observed, timeout_s, poll_s):
@@ -59,7 +58,7 @@ def _wait(
     late: Callable[[], tuple[Sequence[Node], str]],
     poll_s: float = POLL_S,
 ) -> None:
-    """Wait as `wait_until`; `late` tells for which nodes in vain, and what they lack."""
+    """Wait as `wait_until` does; `late` returns the nodes that are not ready, and why."""
     timeout_s = speed.timeout_s(timeout_s)
     if not _comes_true(observed, timeout_s, poll_s):
         raise node_log.late(cluster, *late(), timeout_s)
@@ -218,9 +217,9 @@ def _missing(cluster: Cluster, server: Node) -> str:
 
 
 def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
-    """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
+    """List node id, remote node id and type ("SHM" or "TCP") of each connected link of data nodes.
 
-    Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
+    The list is empty where ndbinfo.transporter_details has no column `type` (before 9.0).
     """
     try:
         return cluster.query(
@@ -234,7 +233,7 @@ def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
 def check_transporters(cluster: Cluster) -> None:
     """Make sure that every connection of every MySQL server has the transporter of the plan.
 
-    A server serves before the other connections of its pool are up: they are waited for.
+    A server serves before the other connections of its pool are up, so this waits for them.
 
     Raises
     ------

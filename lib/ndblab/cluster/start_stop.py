@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 STOP_PATIENCE_S = 20
 LOGS = ("logs/*", "mysqld.*/error.log", "ndb*.*/ndb_*.log")
-"""What the nodes write of themselves, below a cluster's folder on a host."""
+"""The nodes' log files, below a cluster's folder on a host."""
 NODES = ("mysqld", "ndbmtd", "ndb_mgmd")
 LAST_BASE_PORT = 65000
 LONGEST_SOCKET_PATH = 107
-"""Bytes of a Unix socket's path (unix(7): 108 with the closing zero)."""
+"""Bytes of a Unix socket's path (unix(7): 108 with the terminating null byte)."""
 
 
 def home() -> Path:
-    """Folder of the lab's own cluster: `$NDBLAB_CLUSTER_DIR`, else below the user's cache."""
+    """Locate the lab's own cluster: `$NDBLAB_CLUSTER_DIR`, else a folder below the user's cache."""
     if given := os.environ.get("NDBLAB_CLUSTER_DIR"):
         return Path(given).resolve()
     return user.cache().resolve() / "ndblab" / "cluster"
@@ -51,7 +51,7 @@ def home() -> Path:
 def places(folder: Path, base_port: int | str | None = None) -> Places:
     """Place a cluster in a folder; sockets go to /tmp where its path is too long, or has a comma.
 
-    Sockets on a command line of sysbench are separated by commas.
+    On sysbench's command line, commas separate sockets.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def places(folder: Path, base_port: int | str | None = None) -> Places:
 
 
 def places_of_twin(first: Places) -> Places:
-    """Place a second cluster beside one: no folder, port or socket is that of the first."""
+    """Place a second cluster beside the first; they share no folder, port or socket."""
     return _places(Path(first.cluster_dir) / twins.FOLDER, first.base_port + twins.PORTS)
 
 
@@ -77,7 +77,7 @@ def _places(folder: Path, port: int) -> Places:
 
 
 def groups_name(folder: Path) -> str:
-    """Name of a cluster's control groups, always the same for the same folder."""
+    """Name a cluster's control groups, always the same for the same folder."""
     return f"ndblab-{hashlib.sha256(str(folder).encode()).hexdigest()[:10]}"
 
 
@@ -96,8 +96,8 @@ def running(
     ----------
     sites : the hosts of a plan over several, by name.
     links : between these hosts, if they can be cut.
-    weighed : run all of it, clients included, in a control group as heavy as any other's, so that
-        clusters share CPUs equally; where groups cannot be made it runs without.
+    weighed : run the whole cluster, clients included, in one control group of the usual weight, so
+        that clusters share CPUs equally; where groups cannot be made, run it without one.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
 
 
 def restart_servers(cluster: Cluster, plan: Plan) -> None:
-    """Restart the MySQL servers of a running cluster, with what they have in another plan.
+    """Restart the MySQL servers of a running cluster as another plan describes them.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _end_elsewhere(sites: Mapping[str, Site]) -> None:
 
 
 def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
-    """Copy the logs of other hosts to the cluster's folder here, since theirs will be removed."""
+    """Copy the other hosts' logs to the cluster's folder here before they are removed there."""
     for name, site in sites.items():
         if site.machine is not LOCAL:
             LOCAL.remove(folder / "logs", name)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, str]:
     """Return the global values that a MySQL server shows, by the names that were asked for.
 
-    A name that it does not know is missing.
+    A name that the server does not know is left out.
     """
     found = {name.lower(): value for name, value in cluster.query("SHOW GLOBAL VARIABLES", server)}
     keys = {name: name.lower().replace("-", "_") for name in names}
@@ -29,7 +29,7 @@ def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, 
 def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]:
     """Set variables of every MySQL server; return what the servers then show.
 
-    Sessions that are open keep theirs.
+    Open sessions keep their own values.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def check(where: str, values: Mapping[str, object], seen: Mapping[str, object]) 
     Raises
     ------
     LabError
-        If a value is missing, or another one.
+        If a value is missing or differs.
     """
     for name, value in values.items():
         if name not in seen or not setting_value.same(value, seen[name]):
@@ -83,7 +83,7 @@ def parameters_shown(cluster: Cluster) -> dict[int, dict[str, str]]:
 
 
 def literal(value: object) -> object:
-    """Return a number as such: a server refuses it as text."""
+    """Return a numeric value as a number: a server refuses it as text."""
     found = setting_value.numeral(str(value))
     return value if found is None else found
 
@@ -91,9 +91,9 @@ def literal(value: object) -> object:
 def neighbours(plan: Plan, server: Node, told: bool) -> list[str]:
     """Return the statements that tell a MySQL server which data node is its own, or that none is.
 
-    A server gives its transactions to equally near data nodes in turn, by counting. Whichever data
-    node ceases to be its own begins with a count of zero, and would get the transactions of all
-    until it had caught up (NDB API: `adjust_node_proximity`). So each of them is named for a
+    A server distributes its transactions over equally near data nodes in turn, by counting. A data
+    node that ceases to be its own restarts with a count of zero, and would get all transactions
+    until it had caught up (NDB API: `adjust_node_proximity`). So each data node is named for a
     moment.
     """
     own = plan.own_data_node(server).node_id

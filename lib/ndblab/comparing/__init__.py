@@ -1,5 +1,6 @@
-"""Two configurations of the user's own, compared: `./lab compare`.
+"""A comparison of two configurations that the user names: `./lab compare`.
 
-Words become sides (`sides`), sides the cheapest design that may change what they differ in
-(`choice`), that an experiment made on the fly (`made`), and its dataset an answer (`answer`).
+The words typed become two sides (`sides`). Their differences decide the cheapest possible design
+(`choice`), which becomes an experiment made on the fly (`made`); its dataset becomes the answer
+(`answer`).
 """

@@ -1,4 +1,4 @@
-"""The answer of a comparison: in a sentence, as settings to paste, and as JSON.
+"""The answer of a comparison: as a sentence, as settings to paste, and as JSON.
 
 Pure.
 """
@@ -22,11 +22,11 @@ SHOWN = 6
 
 
 _TABLE_FULL = "returned error 1114 "
-"""What sysbench says when the data nodes' memory for data is full."""
+"""Part of sysbench's message when the data nodes' DataMemory is full."""
 
 
 def sentence(found: Judged, within: float = WITHIN) -> str:
-    """Say what was found, with the interval of each number, and what it took."""
+    """Say what was found, with the interval of each number, and what the measurement took."""
     parts = [headline(found, within)]
     parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
     if found.worse and found.outcome == SLOWER:
@@ -38,7 +38,7 @@ def sentence(found: Judged, within: float = WITHIN) -> str:
 
 
 def to_paste(sides: Sides) -> str:
-    """Write what makes B of A: lines of the files or statements, and what is restarted for it."""
+    """Write how to turn A into B: lines of files or statements, and what must be restarted."""
     lines = ["To make B of A:"]
     for section, own in _changed(sides).items():
         file = "my.cnf" if section == "mysqld" else "config.ini"
@@ -85,7 +85,7 @@ def to_json(
 
 
 def percent(ratio: float, digits: int = 1) -> str:
-    """Write a ratio as a change in percent, without a sign for none.
+    """Write a ratio as a change in percent; no change has no sign.
 
     >>> percent(1.0412), percent(0.97), percent(1.0001)
     ('+4.1', '-3.0', '0.0')
@@ -116,7 +116,7 @@ def headline(found: Judged, within: float = WITHIN) -> str:
 
 
 def _guard(name: str, ratio: Estimate, within: float) -> str:
-    """Say how a quantity changed, of which less is better."""
+    """Say how a quantity changed; less of it is better."""
     if not ratio.bounded:
         return ""
     if 1 - within <= ratio.low and ratio.high <= 1 + within:
@@ -128,11 +128,11 @@ def _guard(name: str, ratio: Estimate, within: float) -> str:
 
 
 def _took(found: Judged) -> str:
-    """Say what whole blocks took; before there is one, the minutes of its slices tell nothing."""
+    """Say what the whole blocks took; before the first, the minutes of slices mean nothing."""
     if not found.blocks:
         return ""
     took = [count(round(found.minutes), "minute"), count(found.blocks, "block")]
-    # A cluster that the lab is attached to was not started for it.
+    # The lab does not start a cluster that it is attached to.
     took += [count(found.starts, "cluster start")] if found.starts else []
     return f"{', '.join(took)}."
 
@@ -155,7 +155,7 @@ def _interval(ratio: Estimate) -> str:
 
 
 def _changed(sides: Sides) -> dict[str, list[str]]:
-    """Return the lines that B has in its files and A has not, by section."""
+    """Return the lines of B's files that A's do not have, by section."""
     found: dict[str, list[str]] = {}
     for setting in sides.b:
         if setting.knob.file not in (knobs.CONFIG_INI, knobs.MY_CNF):
@@ -189,7 +189,7 @@ def _plain(ratio: Estimate) -> dict[str, float | None]:
 
 
 def said(sides: Sides) -> str:
-    """Name the sides in a line each, with the first of what both have, and of what was left out."""
+    """Name the sides, a line each, and the first settings that both have or that were left out."""
     lines = [f"A: {sides.words('a')}", f"B: {sides.words('b')}"]
     for what, parts in (("both", sides.both), ("left out", sides.left_out)):
         shown = [str(part) for part in parts[:SHOWN]]

@@ -1,7 +1,7 @@
-"""A comparison on a cluster that the lab did not start: sides that can change while it runs.
+"""A comparison on a cluster that the lab did not start, of settings that change while it runs.
 
-A is what the cluster has now, unless a side says otherwise. Global variables are set with the
-user's consent only, and put back (`attach.put_back`).
+A is the cluster as it is now, unless a side says otherwise. Global variables are set only with the
+user's consent, and restored afterwards (`attach.put_back`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ndblab.workloads.own.resolving import Workload
 
 _OWN = ("servers", "clients")
-"""Of the lab's settings, those that a cluster of others allows: which endpoints are loaded, how."""
+"""The lab's settings that an attached cluster allows: which endpoints are loaded, and how."""
 
 
 def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
@@ -42,7 +42,7 @@ def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
     Raises
     ------
     LabError
-        If a side needs more than that; nothing was changed then.
+        If a side needs more than a running cluster allows; nothing has been changed then.
     """
     limit, band = request.limit, request.band
     load = loaded(request)
@@ -69,14 +69,14 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
     Raises
     ------
     LabError
-        If they cannot be.
+        If they cannot be compared there.
     """
     machine = host.read()
     parsed = sides.parse(request.words, comparison.known_to(binaries, machine))
     check(parsed, request.may_change)
     parsed = sides.without_effect(parsed, dict.fromkeys(made.VARIANTS, has(target, parsed)))
     common = request.common(parsed, workload.name, machine.usable_cpus)
-    # What both have is set on running servers too: there is no file of the lab's to put it into.
+    # Settings of both sides are set on the running servers too: the lab has no file for them.
     of_each = replace(parsed, a=parsed.of("a"), b=parsed.of("b"), both=())
     chosen = choice.choose(parsed)
     experiment = replace(
@@ -89,7 +89,7 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
 
 
 def check(parsed: Sides, may_change: bool) -> None:
-    """Refuse sides that need more than a running cluster of others allows.
+    """Refuse sides that need more than an attached cluster allows.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def _way(setting: Setting) -> str:
 
 
 def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:
-    """Return the values that the servers have of what would be set; they must agree."""
+    """Return the current values of the variables that would be set; all servers must agree."""
     settings = [*parsed.both, *parsed.a, *parsed.b]
     names = {knobs.folded(s.knob.name) for s in settings if s.knob.file == knobs.MY_CNF}
     found: dict[str, str] = {}
@@ -153,17 +153,18 @@ def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:
 
 
 def loaded(request: Request) -> Workload:
-    """Return a workload that an attached cluster may get.
+    """Return the requested workload, if it may run on an attached cluster.
 
-    What cannot be seen to read only, such as a program, needs the user's consent. Tables of its own
-    are refused: the lab removes what it has made there, and knows sysbench's tables only.
+    A workload that is not visibly read-only, such as a program, needs the user's consent. One that
+    makes tables of its own is refused: the lab removes what it has made there, and knows only
+    sysbench's tables.
 
     Raises
     ------
     LabError
-        If it may not have this one.
+        If it may not run there.
     """
-    # What of a log reads only is sent where it was; what writes keeps to the lab's own tables.
+    # The reads of a log are replayed in its databases; writes keep to the lab's own tables.
     in_place = not request.writes
     asked = comparison.resolved(request.load, request.schema, request.writes, in_place)
     own = asked.generator

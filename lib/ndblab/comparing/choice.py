@@ -1,7 +1,7 @@
 """Which design compares two sides, whether a host has memory for it, and how long it would take.
 
-Pure. The dearest way of change among what the sides differ in decides, if there is room for it.
-Settings of a user may need more memory than the lab plans: data nodes take and touch theirs when
+Pure. The difference that is dearest to change decides the design, if the host has room for it. A
+user's settings may need more memory than the lab plans: data nodes allocate and touch theirs when
 they start, and too much of it would stop the host.
 """
 
@@ -28,19 +28,21 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Plan
 
 DEVIATION = {SWITCHED: 0.03, ALTERNATION: 0.05, RESTARTS: 0.07, TWINS: 0.02, STARTS: 0.12}
-"""Standard deviation of a block's logarithm of the ratio on 2 virtual CPUs, in the middle of what
-was recorded: slices under one load 0.029 (100 blocks), in turn 0.03 to 0.10, pairs of cluster
-starts 0.05 to 0.23; twins started at once and loaded in turn 0.019; restarts 0.078 (6 blocks) and
-0.060 (4) in two comparisons of one connection of a MySQL server to the data nodes with eight."""
+"""Standard deviation of a block's log ratio on 2 virtual CPUs, in the middle of what was recorded.
+Slices under one load: 0.029 (100 blocks); slices in turn: 0.03 to 0.10. Pairs of cluster starts:
+0.05 to 0.23; twins started at once and loaded in turn: 0.019. Restarts: 0.078 (6 blocks) and 0.060
+(4), in two comparisons of one with eight connections of a MySQL server to the data nodes."""
 TURNS_DEVIATION = {ALTERNATION: 0.02, RESTARTS: 0.025, TWINS: 0.03}
-"""The same of blocks whose clients take turns: in turn 0.022 (6 blocks), restarts 0.019 and 0.029
-(4 each); twins 0.021 for lookups (20 starts), 0.017 to 0.038 for writes (6 to 13)."""
+"""The same for blocks whose clients take turns. In one cluster: 0.022 (6 blocks); restarts: 0.019
+and 0.029 (4 each); twins: 0.021 for lookups (20 starts), 0.017 to 0.038 for writes (6 to 13). With
+lookups and planted quotas, the three were 0.018, 0.012 and 0.017 (data/planted, 5 comparisons
+each)."""
 PARTS = {SWITCHED: 2, ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
-"""Values of a block (`statistics.contrasts`)."""
+"""Number of values per block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)
 _IN_ONE_CLUSTER = (knobs.LIVE, knobs.SESSION)
 _LOGGING = ("log_bin", "ndb_log_", "binlog_", "sync_binlog")
-"""How names of variables begin that matter to a binary log. A MySQL server that has one writes the
+"""Prefixes of variables that affect the binary log. A MySQL server with a binary log writes the
 changes of all servers of its cluster, so it is never idle beside another."""
 _SETTLING = (
     "table_open_cache", "table_definition_cache", "thread_cache_size", "stored_program_cache",
@@ -52,11 +54,11 @@ _DEFERRED = (
     "log_bin", "ndb_log_", "binlog", "nologging", "checkpoint", "epoch", "redo", "lcp", "disk",
     "odirect", "fragmentlog", "recoverywork", "encryptedfilesystem", "flush_log", "purge",
 )  # fmt: skip
-"""Parts of the names of settings that change work done after a query has ended, for logs and
-checkpoints. Of turns of a second, some of it would fall into those of the other side."""
+"""Parts of the names of settings that affect work done after a query has ended, for logs and
+checkpoints. With turns of a second, some of this work would fall into the other side's turns."""
 PAUSE_S = 1
-"""Seconds in which nobody works between such sides: ten epochs of NDB, in which a binary log
-catches up. A checkpoint goes on for longer, and both sides pay for it."""
+"""Idle seconds between the turns of such sides: ten NDB epochs, in which a binary log catches up.
+A checkpoint lasts longer, and both sides pay for it."""
 _SESSION = (knobs.SESSION, knobs.NEW_TABLES)
 _OF_CLIENTS = ("servers", "clients")
 _WORDS = {
@@ -99,10 +101,10 @@ _NOT_PLANNED = ("TransactionMemory", "TransactionBufferMemory", "ExtraSendBuffer
 
 @dataclass(frozen=True)
 class Choice:
-    """The design, the dearest way of change, and which settings need it, or may: `unlisted`.
+    """The design, the dearest way of change, and the settings that need it.
 
-    With `turns` the slices are seconds in which connected clients work in turn, for `pause_s`
-    nobody where the side changes.
+    If `unlisted`, they may need it: the lab does not know. With `turns`, connected clients work in
+    turn, in slices of a second; where the side changes, nobody works for `pause_s`.
     """
 
     design: str
@@ -138,14 +140,14 @@ def choose(
 ) -> Choice:
     """Choose the design that the dearest difference of the sides allows.
 
-    A table option is compared in one cluster, with tables of either kind; a variable of mysqld
-    that acts on new tables needs a cluster for each side. What needs a restart of mysqld is
-    compared by two servers of one cluster, if each side loads one.
+    A table option is compared in one cluster, with tables of both kinds; a variable of mysqld
+    that acts on new tables needs a cluster for each side. A setting that needs a restart of mysqld
+    is compared on two servers of one cluster, if each side loads only one.
 
     Parameters
     ----------
     no_twins : why two clusters cannot run on this host, if they cannot.
-    servers : MySQL servers of a side that does not name them.
+    servers : number of MySQL servers of a side that does not set it.
     one_load : whether the load reports each second, so that sides can be switched under it.
     turns : whether the clients of the load can take turns.
     """
@@ -171,18 +173,18 @@ def choose(
 
 
 def with_clients(knob: Knob) -> bool:
-    """Return whether connected clients keep their side's value: of both sides at once."""
+    """Return whether clients of both sides, connected at once, each keep their side's value."""
     return knob.name in _OF_CLIENTS if knob.file == knobs.LAB else knob.change in _SESSION
 
 
 def pause_s(differing: Iterable[Knob]) -> int:
-    """Return the pause between turns of sides that differ in these, for work that goes on."""
+    """Return the pause between turns of sides that differ in these knobs, for deferred work."""
     names = [knob.name.lower() for knob in differing]
     return PAUSE_S if any(part in name for part in _DEFERRED for name in names) else 0
 
 
 def _at_once(knob: Knob) -> bool:
-    """Whether a change acts within a fraction of a second, also on sessions that are open."""
+    """Return whether a change acts within a fraction of a second, even on open sessions."""
     if knob.file == knobs.LAB:
         return knob.name == "data_nodes"
     live = knob.file == knobs.MY_CNF and knob.change == knobs.LIVE
@@ -190,7 +192,7 @@ def _at_once(knob: Knob) -> bool:
 
 
 def by_servers(differing: Iterable[Knob]) -> bool:
-    """Return whether two MySQL servers of one cluster can be the sides that differ in these."""
+    """Return whether sides that differ in these knobs can be two MySQL servers of one cluster."""
     return all(
         knob.name == "clients"
         or (
@@ -203,10 +205,10 @@ def by_servers(differing: Iterable[Knob]) -> bool:
 
 
 def restarts(sides: Sides) -> str:
-    """Say what must be restarted for the difference of two sides, at most if that is not known."""
+    """Say what must be restarted to turn A into B, or what at most where that is unknown."""
 
     def change(knob: Knob) -> str:
-        # No variable of mysqld needs more than a restart of it, and tables that are made with it.
+        # A mysqld variable needs at most a restart of mysqld, and tables that are made with it.
         of_mysqld = knob.source == knobs.UNLISTED and knob.file == knobs.MY_CNF
         return knobs.MYSQLD if of_mysqld else knob.change
 
@@ -218,7 +220,7 @@ def restarts(sides: Sides) -> str:
 
 
 def blocks_needed(design: str, effect: float, turns: bool = False) -> float:
-    """Return after how many blocks an effect of this size is about as likely decided as not.
+    """Return the blocks that give an effect of this size about an even chance to be decided.
 
     >>> blocks_needed(TWINS, 0.05)
     6
@@ -234,7 +236,7 @@ def blocks_needed(design: str, effect: float, turns: bool = False) -> float:
 def seconds(
     design: str, block_s: float, before_s: float, turns: bool = False
 ) -> dict[float, float]:
-    """Return after how many seconds effects of each size are about as likely decided as not.
+    """Return the seconds that give each size of effect about an even chance to be decided.
 
     Parameters
     ----------
@@ -245,7 +247,7 @@ def seconds(
 
 
 def times(design: str, block_s: float, before_s: float, turns: bool = False) -> str:
-    """Say how long effects of 2, 5 and 10 % would take; parameters are those of `seconds`."""
+    """Say how long it takes to decide effects of 2, 5 and 10 %; parameters as for `seconds`."""
     parts = []
     for effect, needed_s in seconds(design, block_s, before_s, turns).items():
         time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"
@@ -254,7 +256,7 @@ def times(design: str, block_s: float, before_s: float, turns: bool = False) -> 
 
 
 def needed_bytes(plan: Plan, settings: Iterable[Setting]) -> int:
-    """Return the memory of the host that a side's cluster takes."""
+    """Return the host memory that a side's cluster takes."""
     more = 0
     for setting in settings:
         name, value = setting.knob.name, setting.value

@@ -145,18 +145,18 @@ def compare(
 
 
 def judging(request: Request) -> measurement.Judging:
-    """Return what blocks are measured for: that the throughput is decided."""
+    """Return what measuring aims at: a decision on the throughput."""
     findings = functools.partial(judged.findings, within=request.band)
     return measurement.Judging(findings, judged.claims(request.band), command="")
 
 
 def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) -> Comparison:
-    """Decide how two sides are compared, and check all that can be before anything is started.
+    """Decide how two sides are compared, and check all that can be checked before a start.
 
     Raises
     ------
     LabError
-        If they cannot be, or the programs refuse a setting.
+        If they cannot be compared, or the programs refuse a setting.
     """
     machine = host.read()
     parsed = sides.parse(request.words, known_to(binaries, machine))
@@ -204,7 +204,7 @@ def answered(
 
     Parameters
     ----------
-    written : files to name, by what they are.
+    written : files that the answer names, by what they are.
     """
     within, command, parsed = request.band, request.command, comparison.sides
     found = judged.judge(data, within)
@@ -233,7 +233,7 @@ def _dry_run(comparison: Comparison, minutes: int, port: int | str | None) -> st
 def resolved(
     given: str, schema: str | None, writes: bool, in_place: bool = False
 ) -> resolving.Workload:
-    """Return the workload that the user means, as `resolving.resolve`; it must have a rate."""
+    """Return the workload that the user means, as `resolving.resolve` does; it must have a rate."""
     found = resolving.resolve(given, schema, writes, in_place=in_place)
     if registry.ends_by_itself(found.name):
         raise LabError(
@@ -251,7 +251,7 @@ def programs() -> Binaries:
 
 
 def known_to(binaries: Binaries, machine: Host) -> list:
-    """Return what the installed programs know of settings besides the lab's table."""
+    """Return the knobs that the installed programs know, to complement the lab's table."""
     plan = deployment.make(machine, Shape(1, 1, 1, budget="shared", small_redo=True))
     return installed.unlisted(
         installed.read_variables(binaries, config.my_cnf(plan, binaries.mysqld_version)),
@@ -270,7 +270,7 @@ def size_of(
     common: Load,
     request: Request,
 ) -> tuple[Profile, dict[str, object]]:
-    """Return the size, with as many servers and clients as either side needs, and what it adds."""
+    """Return the size, with the servers and clients that either side needs, and its overrides."""
     points = [made.point(parsed, side, common) for side in made.VARIANTS]
     given = {
         **request.given,
@@ -281,7 +281,7 @@ def size_of(
 
 
 def _engines(parsed: Sides, binaries: Binaries) -> str | None:
-    """Return the two installations to compare, A's first; None if both sides have one."""
+    """Return the two installations to compare, A's first; None if both sides share one."""
     named = [parsed.value(side, "engine") for side in made.VARIANTS]
     if not any(named):
         return None

@@ -1,7 +1,7 @@
 """Settings from a user's own files: config.ini and my.cnf in a folder, or a TOML file.
 
-What says which node is where counts for nothing, as the lab places its nodes itself; nor does what
-my.cnf says of files, ports and accounts. What else is left out is named.
+Settings that say which node is where are ignored, as the lab places its nodes itself; so are files,
+ports and accounts in my.cnf. Whatever else is left out is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ndblab.error import LabError
 from ndblab.planning import config
 
 Pairs = tuple[tuple[str, str], ...]
-"""Names, with the section before a colon, and values."""
+"""Pairs of a name, with its section before a colon, and a value."""
 _GROUPS = ("mysqld", "server")
 """Groups of my.cnf that every mysqld reads."""
 _SYNONYMS = {
@@ -28,12 +28,12 @@ _SYNONYMS = {
 
 
 def read(path: Path) -> tuple[Pairs, tuple[str, ...]]:
-    """Read the settings of a folder or a TOML file, and what was left out of it.
+    """Read the settings of a folder or a TOML file; return them and what was left out.
 
     Raises
     ------
     LabError
-        If there is no such file, or it cannot be read as what it is.
+        If there is no such file, or it cannot be parsed.
     """
     if path.is_dir():
         return _of_folder(path)
@@ -77,12 +77,12 @@ def _option(name: str, value: str) -> tuple[str, str]:
     plain = folded(name).removeprefix("loose_")
     if not value and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
         return f"mysqld:{plain.partition('_')[2]}", "OFF"
-    # The value of log_bin is the name of the log, whatever it is.
+    # The value of log_bin is the name of the log: any value means ON.
     return f"mysqld:{plain}", "ON" if plain == "log_bin" else value or "ON"
 
 
 def _options(file: Path) -> Iterator[tuple[str, str, str]]:
-    """Give group, name and value of each option of my.cnf, with those of the files it includes."""
+    """Yield group, name and value of each option of my.cnf and of the files it includes."""
     try:
         for group, name, value in option_file.lines(file, lenient=True):
             yield group, name, value or ""
@@ -96,7 +96,7 @@ def _options(file: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
-    """Give section, name and value of each line of config.ini that sets something."""
+    """Yield section, name and value of each line of config.ini that sets something."""
     section = ""
     for line in file.read_text("utf-8-sig", errors="replace").splitlines():
         text = line.partition("#")[0].strip()
@@ -108,7 +108,7 @@ def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_toml(file: Path) -> Pairs:
-    """Read names and values; a table's name is the section, as before a colon."""
+    """Read names and values; a TOML table's name becomes the section before the colon."""
     try:
         table = tomllib.loads(file.read_text("utf-8-sig"))
     except ValueError as error:

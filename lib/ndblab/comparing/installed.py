@@ -1,4 +1,4 @@
-"""What the installed programs know of settings: their names, and the values they would take.
+"""What the installed programs know about settings: their names, and the values they would take.
 
 `mysqld --verbose --help` and `ndb_mgmd --print-full-config` read a configuration, print all of it
 with defaults filled in, and start nothing. They are in every installation of the lab, unlike
@@ -33,18 +33,18 @@ _OF_A_NODE = {
     "hostname2", "nodeidserver", "group", "nodegroup", "dedicated", "shmkey", "executeoncomputer",
     "filesystempathdd", "filesystempathdatafiles", "filesystempathundofiles",
 }  # fmt: skip
-"""Parameters that say which node it is and where, and nothing of how it works."""
+"""Parameters that say which node is where, and nothing about how it works."""
 _OF_A_SERVER = {
     "bind_address", "default_authentication_plugin", "log_bin_index", "log_error", "mysqlx",
     "ndb_connectstring", "ndb_cluster_connection_pool_nodeids", "ndb_nodeid", "ndbcluster", "port",
     "relay_log", "relay_log_index", "secure_file_priv", "server_id", "skip_networking", "socket",
     "user",
 }  # fmt: skip
-"""Variables of mysqld that the lab itself sets: ports and accounts; and files, besides `_FILE`."""
+"""Variables of mysqld that the lab itself sets: ports, accounts, and files that `_FILE` misses."""
 _FILE = re.compile(
     r"(dir|dirs|directory|directories|path|(?<!status)_file)$|(^|_)(ssl|tls)_(ca|cert|crl|key)$"
 )
-"""How names end of what names files or folders."""
+"""Endings of the names of settings whose values are files or folders."""
 _COMPLAINT = re.compile(r"ERROR +-- (.*(?:\nLegal values.*)?)")
 
 Parameters = Mapping[str, Mapping[str, str]]
@@ -62,7 +62,7 @@ def placed(name: str) -> bool:
 
 
 def refuse_placed(word: str) -> None:
-    """Refuse a setting, as it was typed, that says where nodes are; LabError says what to do."""
+    """Refuse a typed setting that says where nodes are; the LabError says what to do."""
     name = word.partition("=")[0].rpartition(":")[2]
     if not placed(name):
         return
@@ -95,7 +95,7 @@ def variables(text: str) -> dict[str, str]:
 
 
 def parameters(text: str) -> dict[str, dict[str, str]]:
-    """Read what `ndb_mgmd --print-full-config` prints: of each kind of section, the first."""
+    """Read the first section of each kind that `ndb_mgmd --print-full-config` prints."""
     found: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
     for line in text.splitlines():
@@ -110,7 +110,7 @@ def parameters(text: str) -> dict[str, dict[str, str]]:
 
 
 def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:
-    """Return a knob for each variable and parameter; those of the lab's table come first in it."""
+    """Return a knob for each variable and parameter; those of the lab's table take precedence."""
     rows = [(name, knobs.MY_CNF, "mysqld") for name in known if not placed(name)]
     rows += [(name, knobs.CONFIG_INI, section) for section in params for name in params[section]]
     return [Knob(*row, "", knobs.INITIAL, knobs.UNLISTED) for row in rows]
@@ -119,12 +119,12 @@ def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:
 def read_variables(binaries: Binaries, my_cnf: str) -> dict[str, str]:
     """Return the variables that a mysqld would have with a my.cnf, by folded name.
 
-    A value that it cannot have is replaced by the nearest one, and an unknown option is left out.
+    An illegal value is replaced by the nearest legal one, and an unknown option is left out.
 
     Raises
     ------
     LabError
-        If it fails.
+        If mysqld fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / config.MY_CNF
@@ -140,7 +140,7 @@ def read_parameters(binaries: Binaries, config_ini: str) -> dict[str, dict[str, 
     Raises
     ------
     LabError
-        If it does not know a parameter, or refuses a value; it names the legal ones.
+        If it does not know a parameter, or refuses a value; the error names the legal ones.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / config.CONFIG_INI
@@ -160,7 +160,7 @@ def read_parameters(binaries: Binaries, config_ini: str) -> dict[str, dict[str, 
 
 
 def refused(output: str) -> LabError:
-    """Return the error that ndb_mgmd's output is about."""
+    """Return the error that ndb_mgmd's output reports."""
     match = _COMPLAINT.search(output)
     return LabError(
         "ndb_mgmd does not accept these settings",

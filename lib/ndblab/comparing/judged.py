@@ -1,8 +1,8 @@
-"""What a dataset says of its two sides: B over A, with intervals that may be looked at any time.
+"""What a dataset says about its two sides: B over A, with intervals valid at every look.
 
-Throughput decides. 95 latency percentile, CPU per query and errors guard it: any one of them may
-say that B is worse, so each has 95 % for all of them together (Bonferroni). A comparison that is
-open may be measured on, as the intervals are those of `statistics.sequential`.
+Throughput decides. The 95th latency percentile, CPU per query and errors guard it: any of them may
+show that B is worse, so the 95 % hold for all of them together (Bonferroni). An open comparison may
+be continued, as the intervals are those of `statistics.sequential`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ P95, CPU, ERRORS = "p95", "CPU a query", "errors"
 GUARDS = (P95, CPU, ERRORS)
 GUARD_CONFIDENCE = 1 - (1 - CONFIDENCE) / len(GUARDS)
 _GAP_S = 120
-"""Slices further apart are of two measurements, or a cluster start lies between them."""
+"""Slices further apart belong to two measurements, or a cluster start lies between them."""
 UNKNOWN = Estimate(math.nan)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Ratios of B over A, what they amount to, and what it took.
+    """Ratios of B over A, their outcome, and what the measurement took.
 
-    `worse` are the guards that B violates. `errors` counts the slices left out for errors, by side,
-    `disturbed` those left out because others used the host. `void` says why slices are void that
-    keep it from having a whole block.
+    `worse` names the guards that B violates. `errors` counts the slices left out for errors, by
+    side, `disturbed` those left out because others used the host. If there is no whole block,
+    `void` says why slices are void.
     """
 
     outcome: str
@@ -104,7 +104,7 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
 
 
 def blocks(data: Dataset, contrast: str = CONTRAST) -> tuple[np.ndarray, ...]:
-    """Return logarithms of B over A of each whole block: of throughput, p95, and CPU per query."""
+    """Return log ratios of B over A, by whole block, of throughput, p95 and CPU per query."""
     slices = data.slices
     mine = slices[slices["contrast"] == contrast]
     quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
@@ -124,11 +124,11 @@ def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:
 
 
 def more_minutes(data: Dataset, within: float, block_s: float) -> int:
-    """Return whole minutes, of 5 to 60, in which an open comparison would probably be decided.
+    """Return whole minutes, 5 to 60, in which an open comparison would probably be decided.
 
     Parameters
     ----------
-    block_s : expected seconds of a block, as long as none has been measured.
+    block_s : expected seconds of a block, used until one has been measured.
     """
     found = judge(data, within)
     block_s = 60 * found.minutes / found.blocks if found.blocks else block_s
@@ -150,7 +150,7 @@ def claims(within: float = WITHIN) -> dict[str, Claim]:
 
 
 def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
-    """Return the chance of each later look to decide: at least that of either way to do so."""
+    """Return the least chance of each later look to decide: that of the likelier outcome."""
     if not logs.size:
         return None
     apart = sequential.chances(logs, 0.0, 0.0)
@@ -184,13 +184,13 @@ def _cpu_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
 
 def _void(status: pd.Series) -> str:
-    """Return the most frequent reason why slices are void, besides errors and company."""
+    """Return the most frequent reason why slices are void, other than errors and company."""
     others = status[(status != OK) & ~status.str.match("errors:|reconnects:|company:")]
     return "" if others.empty else str(others.value_counts().index[0])
 
 
 def _more_errors(errors: Mapping[str, int]) -> bool:
-    """Return whether B has more slices with errors than chance gives, were the sides equal."""
+    """Return whether B has more slices with errors than chance would give equal sides."""
     from scipy.stats import binomtest
 
     both = errors["a"] + errors["b"]

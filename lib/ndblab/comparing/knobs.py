@@ -1,7 +1,7 @@
 """What a comparison can change, how, and within which range: the table `knobs.csv`.
 
-Pure. What the table does not have is looked up in the installed programs (`installed`), and counts
-as the dearest to change.
+Pure. A setting that the table lacks is looked up in the installed programs (`installed`), and
+counts as the dearest to change.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNLISTED = "not in the lab's table, so taken for the dearest to change"
 class Knob:
     """One setting: its name as its file has it, where it stands, and how it is changed.
 
-    `values` is a range "0..500" (of per cent "1%..90%"), choices "a|b", or empty for any text.
+    `values` is a range "0..500" (in per cent "1%..90%"), choices "a|b", or empty for any text.
     """
 
     name: str
@@ -78,7 +78,7 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
 
     Parameters
     ----------
-    others : what the installed programs know besides.
+    others : knobs that the installed programs know.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
     if colon:
         section = _SECTIONS.get(folded(prefix), prefix.strip())
         mine = [knob for knob in mine if knob.section == section]
-    # What the table has is meant, unless the section is said.
+    # Without a section, the knob of the table is meant.
     mine = [knob for knob in mine if knob.source != UNLISTED] or mine
     if len(mine) == 1:
         return mine[0]
@@ -116,7 +116,7 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
 
 
 def value(knob: Knob, text: str) -> int | str:
-    """Return a value as programs have it: sizes in bytes, ON or OFF, a choice as it is spelt.
+    """Return a value as the programs write it: sizes in bytes, ON or OFF, choices as spelt.
 
     Raises
     ------

@@ -32,18 +32,18 @@ B_VARIANT = "b"
 VARIANTS = {designs.A: DEFAULT_VARIANT, designs.B: B_VARIANT}
 """The variants of the sides: A is what the lab would start."""
 CLIENTS_PER_CPU = 8
-"""Clients on each of the host's CPUs, unless told: enough to saturate a server and its data nodes.
+"""Clients per CPU of the host, by default: enough to saturate a server and its data nodes.
 The recorded sweeps of one server on 2 CPUs peak at 1 to 16 clients."""
 POOL, TLS = "ndb_cluster_connection_pool", "tls"
 LONGEST_MS = 50.0
-"""p95 up to which clients take turns of a second: as much of a turn falls into the next one."""
+"""p95 up to which clients take turns of a second: that much of a turn spills into the next one."""
 _DATA_NODES = 2
 _ONE_CLUSTER = (ALTERNATION, SWITCHED)
 
 
 @dataclass(frozen=True)
 class Load:
-    """What both sides are asked to do, unless a side says otherwise."""
+    """The load of both sides, unless a side says otherwise."""
 
     workload: str
     servers: int
@@ -53,7 +53,7 @@ class Load:
 def load(
     sides: Sides, workload: str, servers: int, clients: int | None, usable_cpus: float
 ) -> Load:
-    """Return what both sides are asked to do, with as many clients as the host and servers need.
+    """Return the load of both sides, with as many clients as the host and servers need.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def load(
 
 
 def _refuse_idle_tls(sides: Sides, side: str) -> None:
-    """Refuse TLS beside shared memory, which it does not encrypt (`cluster.keys`)."""
+    """Refuse TLS on shared-memory links, which it does not encrypt (`cluster.keys`)."""
     if sides.value(side, TLS) == "ON" and sides.value(side, "UseShm") != "OFF":
         raise LabError(
             f"TLS changes nothing on side {side.upper()}",
@@ -100,7 +100,7 @@ def experiment(
     load: Load,
     after_start: Callable[[Cluster, str], Mapping[str, object]] | None = None,
 ) -> Experiment:
-    """Return the experiment: a run of A, in one cluster also of B, then blocks of one contrast."""
+    """Return the experiment: a run of A (and of B, in one cluster), then blocks of a contrast."""
     points = {side: point(sides, side, load) for side in VARIANTS}
     swept = tuple(points.values()) if choice.design in _ONE_CLUSTER else (points[designs.A],)
     contrast = Contrast(
@@ -139,7 +139,7 @@ def _too_long(found: pd.DataFrame | None) -> bool:
 
 
 def asked(sides: Sides) -> dict[str, object]:
-    """Return both sides as plain data, with what only the installed programs know of settings."""
+    """Return both sides as plain data, with the knobs that only the installed programs know."""
     settings = {str(setting): setting for side in VARIANTS for setting in sides.of(side)}
     unlisted = {
         word: asdict(setting.knob)
@@ -169,7 +169,7 @@ def sides_of(known: Mapping[str, Any]) -> Sides:
 
 
 def point(sides: Sides, side: str, load: Load) -> Point:
-    """Return where a side is measured."""
+    """Return the point at which a side is measured."""
     return Point(
         int(sides.value(side, "servers") or load.servers),
         int(sides.value(side, "clients") or load.clients),
@@ -182,9 +182,9 @@ def point(sides: Sides, side: str, load: Load) -> Point:
 def variant(sides: Sides, side: str, design: str) -> Variant:
     """Return the settings of a side.
 
-    What can change while a cluster runs is set there if the design has one cluster, and is in its
-    my.cnf if each side has its own. Where each side has servers of its own, it is in their part of
-    my.cnf.
+    In a design with one cluster, variables that can change while it runs are set at run time; if
+    each side has a cluster of its own, they are in its my.cnf. If each side has servers of its own,
+    they are in those servers' part of my.cnf.
     """
     made = Variant(
         VARIANTS[side],
@@ -211,14 +211,14 @@ def configured(setting: Setting) -> dict[str, dict[str, object]]:
     if knob.file == knobs.CONFIG_INI:
         plain = {"ON": 1, "OFF": 0}.get(str(value), value)
         own: dict[str, object] = {knob.name: plain}
-        # One of these rules the other out.
+        # Either of these rules out the other.
         if knob.name == "ThreadConfig":
             own |= {"AutomaticThreadConfig": None, "NumCPUs": None}
         elif knob.name == "NumCPUs":
             own |= {"AutomaticThreadConfig": 1, "ThreadConfig": None}
         return {knob.section: own}
     if knob.name == "log_bin":
-        # Its value is the name of the log; off is what the lab's my.cnf has.
+        # Its value is the name of the log; the lab's my.cnf has it off.
         on = {"skip-log-bin": None, "log-bin": "binlog"}
         return {"mysqld": on if value == "ON" else {}}
     text = value if isinstance(value, int) else quoted(value)
@@ -248,7 +248,7 @@ def _with(made: Variant, setting: Setting) -> Variant:
 
 
 def _kind(sides: Sides, side: str) -> dict[str, object]:
-    """Return which servers of a cluster are a side's: those with its options and its pool."""
+    """Return what marks a side's servers in a shared cluster: their options and their pool."""
     own = sides.a if side == designs.A else sides.b
     options = {}
     for setting in own:
@@ -269,7 +269,7 @@ def servers_of(sides: Sides) -> dict[str, object]:
 
 
 def _splits(sides: Sides) -> bool:
-    """Return whether a side divides the CPUs: without, every process may use all of them."""
+    """Return whether a side divides the CPUs; otherwise every process may use all of them."""
     return any(sides.value(side, "data_nodes") is not None for side in VARIANTS)
 
 

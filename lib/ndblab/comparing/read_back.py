@@ -1,6 +1,6 @@
-"""Whether running nodes have the settings that a side is about: without that, no verdict.
+"""Whether running nodes have the settings of their side: without that, no verdict.
 
-Parameters of links between nodes are in no table of ndbinfo: `effective` has them, as the
+No ndbinfo table shows the parameters of links between nodes: `effective` returns them, as the
 management node reads them from its config.ini.
 """
 
@@ -26,9 +26,9 @@ _ON_OFF = ("ON", "OFF")
 
 
 def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[str, object]:
-    """Compare what a cluster that has just started shows with its side; return what it shows.
+    """Compare the settings that a newly started cluster shows with its side's; return them.
 
-    What is set on running servers is read back when it is set.
+    Variables that are set on running servers are read back when they are set.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[st
 def effective(
     binaries: Binaries, plan: Plan, settings: Iterable[Setting]
 ) -> dict[tuple[str, str], str]:
-    """Return all values that the programs would take with a side's files; they start nothing.
+    """Return all values that the programs would take from a side's files; start nothing.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def effective(
     Raises
     ------
     LabError
-        If they refuse a setting, or would take another value.
+        If the programs refuse a setting, or would take another value.
     """
     settings = tuple(settings)
     # What is set on running servers is in no file of the plan.
@@ -80,7 +80,7 @@ def effective(
             options |= made.configured(setting)["mysqld"]
     my_cnf = config.my_cnf(plan, binaries.mysqld_version)
     variables = installed.read_variables(binaries, config.overlaid(my_cnf, {"mysqld": options}))
-    # Its value is the name of the log.
+    # The value of log_bin is the name of the log.
     variables["log_bin"] = "ON" if variables.get("log_bin") else "OFF"
     config_ini = config.config_ini(plan, binaries.ndb_version)
     parameters = installed.read_parameters(binaries, config_ini)

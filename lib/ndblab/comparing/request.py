@@ -13,7 +13,7 @@ from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_WORKLOAD
 
 MINUTES = 15
-"""How long a comparison takes at most, unless told."""
+"""How long a comparison takes at most, by default."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class Request:
 
     Parameters
     ----------
-    words : as `sides.parse` has them.
-    workload, schema, writes : as `resolving.resolve` has them; None for point selects.
-    servers, clients : of a side that does not name them.
-    minutes : after which measuring ends though nothing is decided.
-    within : per cent from equal that still count as equivalent.
+    words : as `sides.parse` takes them.
+    workload, schema, writes : as `resolving.resolve` takes them; None for point selects.
+    servers, clients : of a side that does not set them.
+    minutes : after which measuring ends, even if nothing is decided.
+    within : distance from equal, in per cent, that still counts as equivalent.
     profile, overrides : the size; `overrides` are tables, table_size and seed.
-    port : the first of the lab's own clusters.
-    again : measure anew what is complete.
+    port : first port of the lab's own clusters.
+    again : repeat a comparison that is complete.
     as_json : answer for programs.
     only_plan : start nothing, and return what would be done.
-    attach, endpoints : connect string and MySQL servers of a cluster of others, as
-        `attach.target` has them.
-    may_change : whether global variables of these servers may be set for the time being.
-    of_another : the command that asks this, if it is not `./lab compare`.
+    attach, endpoints : connect string and MySQL servers of an attached cluster, as
+        `attach.target` takes them.
+    may_change : whether global variables of these servers may be set temporarily.
+    of_another : the command that makes this request, if it is not `./lab compare`.
     """
 
     words: tuple[str, ...]
@@ -64,13 +64,13 @@ class Request:
         Raises
         ------
         LabError
-            If they are no whole number; so do the other properties for theirs.
+            If they are not a whole number; the other properties check theirs likewise.
         """
         return number.whole("--minutes", MINUTES if self.minutes is None else self.minutes)
 
     @property
     def band(self) -> float:
-        """Return the share from equal that still counts as equivalent."""
+        """Return the distance from equal, as a share, that still counts as equivalent."""
         if self.within is None:
             return judged.WITHIN
         return number.positive("--within", self.within, 50) / 100
@@ -82,11 +82,11 @@ class Request:
 
     @property
     def given(self) -> dict[str, object]:
-        """Return what of the size was typed."""
+        """Return the overrides of the size that were typed."""
         return {key: value for key, value in self.overrides.items() if value is not None}
 
     def common(self, parsed: Sides, workload: str, cpus: int) -> Load:
-        """Return what a side has that does not say otherwise, on a host of so many CPUs."""
+        """Return the load of a side that does not set its own, on a host with so many CPUs."""
         servers = number.whole("--servers", 1 if self.servers is None else self.servers)
         clients = None if self.clients is None else number.whole("--clients", self.clients)
         return made.load(parsed, workload, servers, clients, cpus)

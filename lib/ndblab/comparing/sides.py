@@ -17,13 +17,13 @@ from ndblab.formatting import listed
 from ndblab.planning import setting_value
 
 BRIEF = "brief"
-"""The side that has no setting of its own: the published configuration with one server, whose CPUs
-nothing divides. A search knows more of it (`tuning.wanted.OF_THE_BRIEF`)."""
+"""The side without settings of its own: the published configuration with one server and undivided
+CPUs. For a search, the word means more of that configuration (`tuning.wanted.OF_THE_BRIEF`)."""
 _EXAMPLES = "See `./lab --help compare`, such as: ./lab compare ndb_batch_size=64K"
 
 
 class Alike(LabError):
-    """Two sides that differ in nothing."""
+    """The two sides do not differ."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Sides:
-    """What A and B have of their own, what both have, and what of their files was left out."""
+    """The settings of A alone, of B alone and of both, and what was left out of their files."""
 
     a: tuple[Setting, ...]
     b: tuple[Setting, ...]
@@ -52,7 +52,7 @@ class Sides:
         return (*self.both, *(self.a if side == "a" else self.b))
 
     def value(self, side: str, knob: Knob | str) -> int | str | None:
-        """Return the value that a side gives a knob, or the one of a name; None if it has none."""
+        """Return a side's value of a knob, given itself or by name; None if it has none."""
         mine = (s for s in self.of(side) if knob in (s.knob, s.knob.name))
         return next((setting.value for setting in mine), None)
 
@@ -62,25 +62,25 @@ class Sides:
         return tuple({s.knob.key: s.knob for s in (*self.a, *self.b)}.values())
 
     def words(self, side: str) -> str:
-        """Name a side by what it has of its own."""
+        """Name a side by its own settings."""
         own = self.a if side == "a" else self.b
         return listed(map(str, own)) if own else "the default"
 
 
 def parse(words: Sequence[str], others: Iterable[Knob] = ()) -> Sides:
-    """Make two sides of words: settings, files, or "brief".
+    """Make two sides from words: settings, files, or "brief".
 
-    One side is compared with the default. Of a name that comes twice, the first value is A's and
-    the second B's; a single one beside such a pair, or beside two files, is for both.
+    A single side is compared with the default. If a name comes twice, its first value is A's and
+    its second B's; a name that comes once beside such a pair, or beside two files, is for both.
 
     Parameters
     ----------
-    others : what the installed programs know besides the lab's table.
+    others : knobs that the installed programs know, to complement the lab's table.
 
     Raises
     ------
     LabError
-        If they do not make two sides; `Alike` if these differ in nothing.
+        If the words do not make two sides; `Alike` if the sides do not differ.
     """
     others = tuple(others)
     typed = [_setting(word, others) for word in words if _is_setting(word)]
@@ -103,7 +103,7 @@ def parse(words: Sequence[str], others: Iterable[Knob] = ()) -> Sides:
 
 
 def without_effect(parsed: Sides, has: Mapping[str, Mapping[tuple[str, str], str]]) -> Sides:
-    """Return the sides without what one sets and the other has anyway: that is in both.
+    """Return the sides; a setting of one that the other has anyway is moved to both.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def without_effect(parsed: Sides, has: Mapping[str, Mapping[tuple[str, str], str
 
 
 def _is_setting(word: str) -> bool:
-    # Unlike Path.exists, it takes a long list of threads for no file.
+    # Unlike Path.exists, os.path.exists says that a long list of threads is no file.
     return "=" in word and not os.path.exists(word)
 
 
@@ -150,7 +150,7 @@ def _source(word: str, others: Iterable[Knob]) -> tuple[tuple[Setting, ...], tup
 
 
 def _paired(typed: Sequence[Setting]) -> tuple[list[Setting], list[Setting], list[Setting]]:
-    """Return what is A's, B's and common, of settings in the order in which they were typed."""
+    """Split settings, in the order typed, into those of A, of B and of both."""
     together: dict[tuple[str, str], list[Setting]] = {}
     for setting in typed:
         together.setdefault(setting.knob.key, []).append(setting)
@@ -174,7 +174,7 @@ def _differing(
     both: Iterable[Setting],
     left_out: tuple[str, ...] = (),
 ) -> Sides:
-    """Return the sides; what they share is in both, and a word in both replaces a file's."""
+    """Return the sides; what they share moves to both, and settings of both replace a file's."""
     common = {setting.knob.key: setting for setting in both}
     a, b = (
         {setting.knob.key: setting for setting in side if setting.knob.key not in common}

@@ -12,17 +12,17 @@ import pandas as pd
 Allows = Callable[[pd.Series], pd.Series]
 
 PLAIN, GZIP, XZ = PACKINGS = "", ".gz", ".xz"
-"""How the file of a table may be packed, by its suffix. xz takes longer, and for rows that are much
-alike makes smaller files than gzip."""
+"""How the file of a table may be packed, by its suffix. xz takes longer than gzip, and makes
+smaller files of rows that are much alike."""
 
 
 @dataclass(frozen=True)
 class Column:
     """What a column may hold.
 
-    `dtype` is "str", "int64" or "float64". `expected` words for an error what `allows` accepts;
-    cells may be empty only where `empty`. Datasets older than version `since` lack the column; it
-    then has the value `before`, and is empty without one.
+    `dtype` is "str", "int64" or "float64". `expected` says, for an error, what `allows` accepts;
+    cells may be empty only with `empty`. Datasets older than version `since` lack the column; it
+    then has the value `before`, or is empty without one.
     """
 
     dtype: str

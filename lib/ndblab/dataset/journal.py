@@ -1,4 +1,4 @@
-"""The journal of an unfinished dataset: one SQLite file, to which each run is one transaction.
+"""The journal of an unfinished dataset: one SQLite file, written in one transaction per run.
 
 It holds the manifest, the configs, and the tables and logs of each run. While a folder has a
 journal, the journal is the dataset, and other files there do not count.
@@ -47,7 +47,7 @@ class Journal:
         with writing(self.path), self._errors():
             uri = f"{self.path.absolute().as_uri()}?mode={mode}"
             self._db = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
-            # It is there, unless the journal's creation was interrupted.
+            # The table exists, unless the journal's creation was interrupted.
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS contents"
                 " (run_id TEXT, name TEXT, data BLOB, PRIMARY KEY (run_id, name))"
@@ -55,7 +55,7 @@ class Journal:
 
     @classmethod
     def create(cls, folder: Path, contents: Iterable[tuple[str, str, bytes]]) -> None:
-        """Begin a journal with these contents, each of a run and with a name: all or nothing."""
+        """Create a journal with these contents, each with its run and name: all or nothing."""
         with cls(folder, "rwc") as journal, journal._transaction() as db:
             db.executemany("INSERT INTO contents VALUES (?, ?, ?)", contents)
 
@@ -86,13 +86,13 @@ class Journal:
         return with_runs({name: table.empty(name) for name in SCHEMAS}, runs)
 
     def remove(self) -> None:
-        """Remove it: from here on, the files of the folder are the dataset."""
+        """Remove the journal: from then on, the files of the folder are the dataset."""
         self.close()
         self.path.unlink()
         files.sync_folder(self.folder)
 
     def close(self) -> None:
-        """Close it; what was put stays."""
+        """Close the journal; what was put stays."""
         self._db.close()
 
     def __enter__(self) -> Journal:
@@ -109,7 +109,7 @@ class Journal:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Give SQLite's refusals as those of the disk, and a damaged file as a LabError."""
+        """Raise SQLite's refusals as the disk's OSError, and a damaged file as a LabError."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -134,7 +134,7 @@ def read(folder: Path, name: str) -> bytes | None:
 def with_runs(
     tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Mapping[str, bytes]]
 ) -> dict[str, pd.DataFrame]:
-    """Add runs to tables, each as CSV by the table's name; one that was there is replaced."""
+    """Add runs, given as CSV by table name, to tables; a run that was there is replaced."""
     joined = {}
     for name, old in tables.items():
         new = _parsed(name, [run[name] for run in runs.values() if name in run])

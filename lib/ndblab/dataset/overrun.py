@@ -1,13 +1,13 @@
 """Runs that take longer than they were asked to, and their rate while all clients work.
 
 When the time is up, a client of sysbench starts no further transaction, and waits for the one under
-way. The run lasts until the slowest has ended, and its queries divided by all of that time are no
-rate of so many clients: where queries take seconds, some fall short by a quarter. Where the run
-takes at most 7 % longer than asked, the rate is at most so much too low, and that of the whole run
-is kept: it counts every query, while reports may lack the last second. Beyond that the run overran:
-its rate is that of the intervals in which all clients worked, and its status says so. It is
-averaged with others all the same, since to leave out what is slow would flatter the rest. If all
-clients worked for less than half of its time, it is stuck, and a failure.
+way. The run lasts until the slowest client has ended, so its queries divided by all of that time
+are not the rate of so many clients: where queries take seconds, some rates are a quarter too low.
+If a run takes at most 7 % longer than asked, its rate is at most that much too low, and the rate of
+the whole run is kept: it counts every query, while reports may lack the last second. A run that
+takes longer than that overran: its rate is that of the intervals in which all clients worked, and
+its status says so. It is still averaged with others, since leaving out slow runs would flatter the
+rest. If all clients worked for less than half of its time, it is stuck, and a failure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOLERANCE = 0.07
 """How much longer than asked a run may take, as a share: less than runs differ from each other."""
 LEAST_AT_WORK = 0.5
 _EDGE_S = 0.5
-"""How far the last report of the asked time may lie from its end."""
+"""How far the last report of the asked time may lie from the end of that time."""
 
 
 class AtWork(NamedTuple):
@@ -69,7 +69,7 @@ def judge(
     at_work = (all_there | at_end) & (t_s < asked_s + _EDGE_S)
     seconds = np.diff(ended_s or t_s, prepend=0.0) * at_work
     worked_s = float(seconds.sum())
-    # Reports that come late may miss the clients that left since; most of the run they cannot.
+    # Late reports may miss that clients have left, but not for most of the run.
     stuck = worked_s < LEAST_AT_WORK * lasted_s and not all_there.all()
     if lasted_s <= (1 + TOLERANCE) * asked_s and not stuck:
         return AtWork()

@@ -92,7 +92,7 @@ class Dataset:
         return f"{len(several)} hosts: {names}; {smallest}{self._links()}"
 
     def _links(self) -> str:
-        """Say whether NDB's own links were encrypted; nothing of a dataset that does not know."""
+        """Say whether NDB's own links were encrypted; empty if that was not recorded."""
         words = {True: "; NDB's links encrypted", False: "; NDB's links plain text", None: ""}
         return words[self.manifest.get("links_encrypted")]
 
@@ -185,7 +185,7 @@ def same(datasets: Iterable[Dataset]) -> None:
 
 
 def check_same(a: Dataset, b: Dataset) -> None:
-    """Raise a LabError that names the first difference of budget, host, versions, plan, profile."""
+    """Raise a LabError that names the first difference in budget, host, versions, plan, profile."""
     pairs = chain(
         [("experiment", a.experiment, b.experiment), ("budget", a.budget, b.budget)],
         *(
@@ -221,7 +221,7 @@ def _overrun(
     tables: Mapping[str, pd.DataFrame],
     later: Callable[[str], pd.DataFrame],
 ) -> dict[str, AtWork]:
-    """Judge the runs that took longer than asked, which older versions of the lab did not."""
+    """Judge the runs that took longer than asked, as older versions of the lab did not."""
     runs, asked_s = tables["runs"], manifest["profile"].get("duration_s")
     if not asked_s or not overrun.is_late(runs, asked_s).any():
         return {}

@@ -31,8 +31,8 @@ OK = "ok"
 """The status of a run that ended as it should; any other is the reason why it did not."""
 TRANSPORTERS = ("shm", "tcp")
 FAULT, RESTART, SERVED, HEALED = "fault", "restart", "served", "healed"
-"""Events of a run with a fault: a node, host or link was hurt; a node was started again; it serves
-again; the network or a host is as it was."""
+"""Events of a run with a fault: a node, host or link was hit; a node was started again; it serves
+again; the network or a host is restored."""
 EVENTS = (
     "local_checkpoint_started",
     "local_checkpoint_completed",
@@ -51,7 +51,7 @@ ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", *workload.CLIENT_ROLES, "lab")
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a
 # value in another unit would be.
 THREAD_PCT_LIMIT = 120.0
-# What a good run must have, and what one must have that ends by itself.
+# What a good run must have, and what a good run that ends by itself must have.
 MEASURED = ("duration_s", "queries", "errors", "qps")
 MEASURED_ACTION = ("duration_s", "errors")
 # Counts, which a failed run leaves empty: floats in memory, whole numbers in the file.
@@ -202,7 +202,7 @@ ROW_PER_RUN = ("runs", "slices")
 
 
 def file_name(table: str, among: Container[str] = ()) -> str:
-    """Return the name of the file that holds a table: the one found among these, or of a new one.
+    """Return the name of a table's file: the one found in `among`, else that of a new file.
 
     >>> file_name("processes"), file_name("processes", ["processes.csv"])
     ('processes.csv.gz', 'processes.csv')

@@ -1,6 +1,6 @@
-"""The sealed files of a dataset: tables, and an archive, whose sha256 is in its manifest.
+"""The sealed files of a dataset: tables and an archive, whose sha256 sums are in its manifest.
 
-All configs and raw logs lie in the one archive. Datasets of older labs have them one by one in
+The archive holds all configs and raw logs. Datasets of older labs have them as single files in
 folders instead.
 """
 
@@ -30,9 +30,9 @@ from ndblab.error import LabError
 from ndblab.machine import files
 
 MANIFEST, ARCHIVE = "manifest.json", "logs.tar.xz"
-"""The archive has its name from when it held the logs alone."""
+"""The archive's name dates from when it held the logs alone."""
 CONFIG, LOGS = "config/", "logs/"
-"""Folders in the archive, or of older labs' datasets."""
+"""Folders in the archive, or in the datasets of older labs."""
 _PACK = {
     GZIP: functools.partial(gzip.compress, compresslevel=9, mtime=0),
     XZ: functools.partial(lzma.compress, preset=4),
@@ -103,7 +103,7 @@ def is_archived(name: str) -> bool:
 def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, bytes]]:
     """Return the tables as CSV and the logs of each run, by name; configs are those of run "".
 
-    A line of a table is a row and begins with the run's id; so does the name of a log.
+    Each line of a table is one row and begins with its run's id; so does the name of each log.
     """
     sums = manifest["files"]
     configs = read_archived(folder, manifest, CONFIG)
@@ -135,7 +135,7 @@ def archive(configs: Mapping[str, bytes], logs: Mapping[str, bytes]) -> bytes:
 
 
 def verify(folder: Path, manifest: Mapping[str, Any], besides: Iterable[str]) -> None:
-    """Compare the sealed files with their sums, besides those of these tables."""
+    """Compare the sealed files with their sums, except those of the tables in `besides`."""
     sums = manifest.get("files", {})
     tables = {file_name(name, sums) for name in besides}
     for name in sums.keys() - tables:
@@ -191,7 +191,7 @@ def _unpacked(file: Path, data: bytes) -> bytes:
 
 
 def _opened(file: Path, data: bytes) -> BinaryIO:
-    """Open what these bytes of a file are when unpacked."""
+    """Open the bytes of a file, unpacked if they are packed."""
     packed = io.BytesIO(data)
     return _OPEN[file.suffix](packed) if file.suffix in _OPEN else packed
 

@@ -19,7 +19,7 @@ from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
 from ndblab.error import LabError
 
 _CHUNK, _PART_BYTES = 20_000, 1 << 20
-"""Rows that are parsed at once, and bytes that are looked at."""
+"""Rows that are parsed at once, and bytes that are counted at once."""
 
 
 def parse(table: str, text: bytes, where: str) -> pd.DataFrame:
@@ -32,15 +32,15 @@ def read(table: str, opened: Callable[[], BinaryIO], where: str) -> pd.DataFrame
 
     Parameters
     ----------
-    opened : opens the text of the file. It is read in pieces, as all of it at once can be as large
-        as the table.
+    opened : opens the text of the file. The text is read in pieces, as the whole can be as large as
+        the table.
     where : the file's name as the user should read it.
 
     Raises
     ------
     LabError
-        If a column is missing, unknown or of another unit, a line is cut off or has another number
-        of values, or a value has another type or is out of range.
+        If a column is missing, unknown or in another unit, a line is cut off or has the wrong
+        number of values, or a value has the wrong type or is out of range.
     """
     schema = SCHEMAS[table]
     with opened() as stream:
@@ -68,7 +68,7 @@ def read(table: str, opened: Callable[[], BinaryIO], where: str) -> pd.DataFrame
 
 
 def _counted(opened: Callable[[], BinaryIO], columns: int) -> tuple[int, bool]:
-    """Return the number of lines, and whether each has so many values, of which none is quoted."""
+    """Return the number of lines, and whether each has `columns` values, none of them quoted."""
     last, counts = b"", dict.fromkeys(b'\n,"', 0)
     with opened() as stream:
         while part := stream.read(_PART_BYTES):
@@ -82,7 +82,7 @@ def _counted(opened: Callable[[], BinaryIO], columns: int) -> tuple[int, bool]:
 def _typed(
     columns: Mapping[str, Column], opened: Callable[[], BinaryIO], lines: int
 ) -> pd.DataFrame:
-    """Read the rows of at most so many lines in chunks: no large array is there twice."""
+    """Read at most `lines` rows in chunks, so that no large array exists twice."""
     types = {name: column.dtype for name, column in columns.items()}
     empty = {n: [""] for n, c in columns.items() if c.dtype != "str" or c.empty}
     rows, whole = 0, {n: np.empty(lines, object if t == "str" else t) for n, t in types.items()}
@@ -154,7 +154,7 @@ def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def _columns(schema: Schema, header: list[str]) -> Mapping[str, Column]:
-    """Return the columns that this header has in the layout of some version, or all of them."""
+    """Return the columns of the version whose layout this header has; all columns if none."""
     for version in sorted({column.since for column in schema.columns.values()}):
         known = {n: column for n, column in schema.columns.items() if column.since <= version}
         if header == list(known):

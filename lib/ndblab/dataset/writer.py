@@ -70,7 +70,7 @@ class Writer:
         Parameters
         ----------
         root : the folder that holds a folder for each experiment.
-        taken : another such folder, which a new dataset may be moved to: its names are taken.
+        taken : another such folder, to which a new dataset may be moved, so its names are taken.
         manifest_base : host, versions, plan, profile, overrides and git_commit.
 
         Raises
@@ -91,10 +91,10 @@ class Writer:
 
     @classmethod
     def reopen(cls, path: Path | str, manifest_base: Mapping[str, Any]) -> Writer:
-        """Go on with a complete dataset: check all of it, and make it unfinished again.
+        """Continue a complete dataset: check all of it, and make it unfinished again.
 
         Its files stay as they are until `finish`. A kill leaves it complete, or unfinished with
-        all its runs; `open` then resumes it, and so does this.
+        all its runs; `open` and `reopen` both resume the latter.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class Writer:
         return read(self.path)
 
     def close(self) -> None:
-        """Let another process continue; appended runs stay."""
+        """Unlock the dataset for other processes; appended runs stay."""
         if self._lock is not None:
             self._journal.close()
             os.close(self._lock)

@@ -74,7 +74,7 @@ def chosen(
     table: str | int | None = None,
     all: bool = False,
 ) -> list[Experiment]:
-    """Find the experiment that is named, as `find` does, and with `all` every other one too."""
+    """Find the named experiment, as `find` does, and with `all` every other one too."""
     named = any(key is not None for key in (name, figure, table)) or not all
     found = [find(name, figure, table)] if named else []
     others = every().values() if all else ()
@@ -123,7 +123,7 @@ def _numbers_first(key: str) -> tuple[bool, int]:
 
 
 def _keys(experiment: Experiment) -> dict[str, tuple[str, ...]]:
-    """Return what an experiment can be found by, by option."""
+    """Return, for each option, the values that find an experiment."""
     return {
         "experiment": (experiment.name,),
         "figure": experiment.figures,

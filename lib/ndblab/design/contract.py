@@ -1,6 +1,6 @@
-"""What every experiment keeps, checked before anything is measured.
+"""Rules that every experiment obeys, checked before anything is measured.
 
-A mistake would otherwise end a measurement on the way, or leave nothing to show of it.
+A mistake would otherwise end a measurement midway, or leave it without a result to show.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def check(experiment: Experiment, size: Profile) -> None:
     Raises
     ------
     LabError
-        For the first rule that it breaks: it names the offender, and what would do.
+        For the first broken rule; it names the offender, and what would be valid.
     """
     for shape in (experiment.shape, *(variant.shape for variant in experiment.variants)):
         _known("field of the shape", shape, [each.name for each in dataclasses.fields(Shape)])
@@ -113,7 +113,7 @@ def _once(what: str, names: Collection[str]) -> None:
 
 
 def _obtained(experiment: Experiment, part: str, of: Callable[[], Any]) -> Any:
-    """Call a function of the experiment's; whatever it does wrong is one message."""
+    """Call a function of the experiment, and turn any exception into a LabError."""
     try:
         return of()
     except LabError:

@@ -4,7 +4,7 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
 
 - alternation: A B B A or B A A B, drawn at random, one slice at a time (randomized multiple
   interleaved trials: Abedi and Brecht 2017);
-- switched: one load, and what the sides differ in switched under it every second, in several drawn
+- switched: one load, under which the sides' difference is switched every second, in several drawn
   orders A B B A or B A A B: the lab's monitor, or what a variant changes while a cluster runs;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
 - restarts: a MySQL server of A and one of B in one cluster, loaded in turn, A B B A or B A A B,
@@ -55,9 +55,9 @@ PER_LEVEL = 2
 TURN_ORDERS = 6
 """Orders of four slices in a block of turns: an even number, so that each half has whole ones."""
 TURN_S = 1
-"""Seconds of a turn, or of a switched slice: those of sysbench's intervals. Shorter ones are more
-precise by the minute: cut into A B B A, loads of 110 s deviated by 1.7 % in a minute with slices of
-1 s, by 2.3 % with 2 s and by 2.6 % with 3 s (4 servers, 32 clients, 2 CPUs)."""
+"""Seconds of a turn, or of a switched slice: as long as sysbench's intervals. Shorter slices are
+more precise per minute: cut into A B B A, loads of 110 s deviated by 1.7 % in a minute with slices
+of 1 s, by 2.3 % with 2 s and by 2.6 % with 3 s (4 servers, 32 clients, 2 CPUs)."""
 LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 3), "brief": Length(5, 30)}
 
 
@@ -70,8 +70,9 @@ def length(profile: str) -> Length:
 class Side:
     """One configuration: a point, options of the load generator, and a condition of the host.
 
-    The condition is one of `CONDITIONS`; the lab's own experiment compares them with none. The
-    sides of a duet have the same condition. Switched sides differ in the monitor or the variant.
+    The condition is one of `CONDITIONS`; the lab's own experiment compares conditions with none.
+    The sides of a duet have the same condition. Switched sides differ in the monitor or the
+    variant.
     """
 
     point: Point
@@ -85,10 +86,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Slice:
-    """A short measured run of one side. `of` is the number of slices that its block has.
+    """A short measured run of one side. `of` is the number of slices in its block.
 
-    Those of one `slot` run at the same time. `swapped` sides of a duet use each other's servers,
-    those of restarts and twins each other's places.
+    Slices of one `slot` run at the same time. `swapped` sides of a duet use each other's servers;
+    those of restarts and twins use each other's places.
     """
 
     contrast: str
@@ -119,14 +120,14 @@ class Slice:
 class Contrast:
     """Two sides, the design that compares them, and the claims that wait for it.
 
-    A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start` no
-    more of its blocks share a cluster start, so that starts are part of the result; other contrasts
-    may use the same start. Those of other contrasts use two (`half_way`), unless `one_start` is to
-    do. With `one_slice` a block of a level is one slice, as long as two: for what needs seconds in
-    a row, and where CPUs are so busy that sysbench reports a second late. With `turns` a block has
-    slices of a second, in which the connected clients of both sides work in turn; for `pause_s`
-    nobody does where the side changes. `first_look` is the chance that the first interval decides a
-    claim; it only says what to measure next.
+    A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start`, at
+    most so many of its blocks share a cluster start, so that starts are part of the result; other
+    contrasts may use the same start. Without it, blocks use two starts (`half_way`), or one with
+    `one_start`. With `one_slice`, a block of a level is one slice, as long as two: for what needs
+    seconds in a row, and where CPUs are so busy that sysbench reports a second late. With `turns`,
+    a block has slices of a second, in which the connected clients of both sides work in turn; where
+    the side changes, no client works for `pause_s`. `first_look` is the chance that the first
+    interval decides a claim; it only determines what to measure next.
     """
 
     name: str
@@ -178,17 +179,17 @@ class Contrast:
 
     @property
     def half_way(self) -> int:
-        """Return the blocks after which another cluster start serves; 0 if all may share one.
+        """Return after how many blocks another cluster start is used; 0 if all may share one.
 
-        A verdict needs two starts, so that half of the first interval comes from each.
+        A verdict needs two starts, so each supplies half of the blocks of the first interval.
         """
         own = self.one_start or self.blocks_per_start or self.design in (RESTARTS, STARTS, TWINS)
         return FIRST_HALF if not own and (self.claims or self.blocks > FIRST_HALF) else 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
-        """Return what is measured of a block in order: the slices that share executions of a load.
+        """Return the slices of a block in order, grouped by the executions of a load they share.
 
-        They are those of one slot; of a switched block and of turns, all of them.
+        A group has the slices of one slot; in a switched block or with turns, it has all slices.
         """
         rng = random.Random(f"{seed} {self.name} {number}")
         if self.design == DUET:
@@ -225,7 +226,7 @@ class Contrast:
         )
 
     def length(self, usual: Length) -> Length:
-        """Return how long its slices are, where `usual` is the length of the experiment's."""
+        """Return how long its slices are; `usual` is the experiment's slice length."""
         if self.design == SWITCHED or self.turns:
             return usual._replace(duration_s=TURN_S)
         return usual._replace(duration_s=(PER_LEVEL if self.one_slice else 1) * usual.duration_s)

@@ -38,17 +38,17 @@ class Experiment:
     `budget` divides the CPUs unless the user chooses. `grid` gives the points for a profile, most
     of them under `workload`. Without a `grid` there is nothing to measure; `reads` then names the
     experiments whose recorded data it uses. `contrasts` gives what is measured after the sweep,
-    from the sweep's points (`statistics.summary.points`); a dry run has none. `spare_servers` run
-    beside those of the sweep, for the other side of a duet. `probes` are read before and after
-    each load. `after_filling` is called once, on the first cluster whose tables are filled, and
-    returns facts for the manifest. `after_start` is called for each cluster that has started, with
-    its variant, and returns what its nodes show of the settings; a LabError ends the measurement.
-    `asked` is what else two measurements must share to be the same. Tables are filled at about
-    `filled_rows_per_s`; `overhead_s` is what a run takes besides its own time and the usual.
-    With `sets_variables` its variants may set global variables and have other tables also on a
-    cluster that the lab did not start.
-    `hosts` are the roles of each host (`hosts.roles`) if it needs several. `lacks` says in one line
-    what this machine lacks to measure it, nothing if it lacks nothing.
+    from the sweep's points (`statistics.summary.points`), of which a dry run has none.
+    `spare_servers` run beside those of the sweep, for the other side of a duet. `probes` are read
+    before and after each load. `after_filling` is called once, on the first cluster whose tables
+    are filled, and returns facts for the manifest. `after_start` is called for each cluster that
+    has started, with its variant, and returns what its nodes show of the settings; a LabError ends
+    the measurement. `asked` is what else two measurements must share to be the same. Tables are
+    filled at about `filled_rows_per_s`; `overhead_s` is what a run takes beyond its own time and
+    the usual overhead. With `sets_variables`, its variants may set global variables and have other
+    tables even on a cluster that the lab did not start. `hosts` are the roles of each host
+    (`hosts.roles`) if the experiment needs several. `lacks` says in one line what this machine
+    lacks to measure it; empty if nothing.
     """
 
     name: str
@@ -103,9 +103,9 @@ class Experiment:
         return next(v for v in self.variants if v.name == name)
 
     def side_of(self, variant: str) -> str:
-        """Return the side that has clusters of a variant for itself, as the user asked; else "".
+        """Return the side that alone uses the clusters of a variant, as the user asked; else "".
 
-        Variants of one cluster are of no side when it starts.
+        A cluster that variants share belongs to no side when it starts.
         """
         asked = self.asked.get("contrast", {})
         alone = asked.get("design") in (STARTS, TWINS)
@@ -126,7 +126,7 @@ class Experiment:
         return any(variant.second_engine for variant in self.variants)
 
     def check_engines(self, named: str | None) -> None:
-        """Refuse a comparison of engines without two, and two where there is nothing to compare.
+        """Refuse a comparison of engines without two, and two engines without a comparison.
 
         Raises
         ------
@@ -157,9 +157,9 @@ class Experiment:
         return tuple(tuple(names) for names in shared.values())
 
     def filled(self, variant: str) -> tuple[str, ...]:
-        """Return the variants for which tables are filled in the cluster of one.
+        """Return the variants for which tables are filled in the cluster of `variant`.
 
-        They are the first of each `table_options`.
+        They are the first variants with each `table_options`.
         """
         [together] = [names for names in self.clusters() if variant in names]
         first: dict[str, str] = {}
@@ -168,9 +168,9 @@ class Experiment:
         return tuple(first.values())
 
     def servers(self, size: Profile) -> int:
-        """Return the number of MySQL servers of each cluster, with spare ones and those of TCP.
+        """Return the number of MySQL servers of each cluster, with spare ones and those by TCP.
 
-        Those of the sweep are there once for each kind that the shape has.
+        The sweep's servers exist once for each kind that the shape has.
         """
         shape = Shape(max(size.servers), size.rows, max(size.clients), **self.shape)
         return shape.kinds * shape.servers + shape.tcp_servers + self.spare_servers
@@ -189,7 +189,7 @@ class Experiment:
         )
 
     def usable_servers(self, plan: deployment.Plan, point: Point) -> tuple[deployment.Node, ...]:
-        """Return the MySQL servers of a point's transporter, and its variant's kind and place."""
+        """Return the MySQL servers with a point's transporter and its variant's kind and place."""
         chosen = self.variant(point.variant)
         kind = chosen.connections, chosen.server_options
         found = plan.servers_by(point.transporter, *kind)
@@ -206,12 +206,12 @@ class Experiment:
         options: Mapping[str, object] = MappingProxyType({}),
         skip: int = 0,
     ) -> Job:
-        """Return what the load generator of a point is asked to do on its cluster.
+        """Return the job of a point's load generator on its cluster.
 
         Parameters
         ----------
-        options : of the load generator, besides those of the variant.
-        skip : leave so many of the usable servers to others.
+        options : of the load generator, in addition to those of the variant.
+        skip : number of usable servers to leave to others.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class Experiment:
         usable = self.usable_servers(plan, point)
         there = usable[skip:]
         if plan.hosts and not is_grid(there[: point.servers]):
-            # The servers that were skipped do not come in whole rows of a server a host.
+            # The skipped servers do not form whole rows of one server per host.
             there = usable
         chosen = self.variant(point.variant)
         pool = f" and {count(chosen.connections, 'connection')}" if chosen.connections else ""
@@ -237,7 +237,7 @@ class Experiment:
         if plan.hosts and chosen.clients_beside:
             host = used[0].host
         elif plan.hosts:
-            # From another host a socket cannot be reached.
+            # A socket cannot be reached from another host.
             used = tuple(replace(node, socket="") for node in used)
         return Job(
             binaries, size, point, used, chosen.tcp_clients,
@@ -247,7 +247,7 @@ class Experiment:
         )  # fmt: skip
 
     def _database(self, variant: Variant) -> str:
-        """Return the database of a variant's tables; for the first options the generator's own."""
+        """Return the database of a variant's tables; "" (the generator's) for the first options."""
         known = list(dict.fromkeys(each.table_options for each in self.variants))
         place = known.index(variant.table_options)
         return f"sbtest{place + 1}" if place else ""

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def all_servers(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Every number of servers with every number of clients.
+    """Return every number of servers with every number of clients.
 
-    sysbench connects its clients round-robin. Fewer clients than servers leave some idle and repeat
-    a point of fewer servers: only the brief's own profile has those points.
+    sysbench connects its clients round-robin. Fewer clients than servers leave some servers idle
+    and repeat a point with fewer servers, so only the brief's own profile has those points.
     """
     return tuple(
         Point(servers, clients, workload=experiment.workload)
@@ -28,23 +28,23 @@ def all_servers(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 def every_variant(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """The most servers with every number of clients, in every variant."""
+    """Return the most servers with every number of clients, in every variant."""
     workload = experiment.workload
     return of_variants(swept(experiment), max(size.servers), size.clients, workload)
 
 
 def every_variant_by_tcp(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """As `every_variant`, with servers that reach the data nodes by TCP."""
+    """Return `every_variant`, with servers that reach the data nodes by TCP."""
     return tuple(replace(point, transporter="tcp") for point in every_variant(experiment, size))
 
 
 def one_server(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """One server with every number of clients."""
+    """Return one server with every number of clients."""
     return of_variants(experiment.variants[:1], 1, size.clients, experiment.workload)
 
 
 def one_point(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """The most servers with the most clients."""
+    """Return the most servers with the most clients."""
     return (Point(max(size.servers), max(size.clients), workload=experiment.workload),)
 
 

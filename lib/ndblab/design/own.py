@@ -1,4 +1,4 @@
-"""Writes an experiment of the user's own: a folder that works at once, to be changed."""
+"""Writes an experiment of the user's own: a folder that works at once, ready to be changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write(folder: Path) -> list[Path]:
     Raises
     ------
     LabError
-        If the folder exists, or its name is no name for an experiment.
+        If the folder exists, or its name cannot be the name of a new experiment.
     """
     name = folder.resolve().name
     if folder.exists():
@@ -40,7 +40,7 @@ def write(folder: Path) -> list[Path]:
             next_step="Choose another name.",
         )
     folder.mkdir(parents=True)
-    # Only a package is found among the lab's own experiments, once it is moved there.
+    # If moved among the lab's own experiments, the folder is found only if it is a package.
     written = [folder / "__init__.py"]
     written[0].write_text(f'"""{_QUESTION}"""\n')
     for template in sorted(_TEMPLATE.iterdir()):

@@ -16,7 +16,7 @@ from ndblab.planning.workload import is_good
 class Sweep:
     """Points, how often and how long each is measured, and the seed of their order.
 
-    `clusters` has a tuple for each cluster, of the variants that can share it.
+    `clusters` has, for each cluster, a tuple of the variants that can share it.
     """
 
     points: tuple[Point, ...]

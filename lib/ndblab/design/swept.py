@@ -1,8 +1,8 @@
-"""What a finished sweep suggests to its contrasts: numbers of clients, and sides at them.
+"""What a finished sweep suggests for the contrasts: numbers of clients, and sides with them.
 
 The sweep only chooses numbers of clients, such as those of the best throughput. They are fixed once
-it is done, and measured anew: noise that made a point look best does not favour it here. Where the
-sweep has no such point, the middle of its numbers of clients stands for it.
+it is done, and measured anew, so noise that made a point look best does not favour it here. Where
+the sweep has no such point, the middle one of its numbers of clients stands in for it.
 """
 
 from __future__ import annotations

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 START_S, START_PER_SERVER_S = 14, 0.8
-"""A cluster's start, the stop of the one before it included."""
+"""A cluster's start, including the stop of the one before it."""
 TWIN_STARTS = 1.6
-"""Starts of a single cluster that take as long as a start of two at the same moment."""
+"""How many starts of a single cluster take as long as starting two at the same moment."""
 RESTART_S = 12
 """A restart of all MySQL servers at once, while the data nodes run: with two servers 12.4 s between
 the slices of two blocks, the mean of eight; 0.2 s where nothing is restarted."""
 START_PER_GROUP_S = 4
-"""More for each node group but the first."""
+"""Additional seconds for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
 TURNS_S = 2
 """Seconds of a block of turns in which nobody works, before the first one and after the last."""
 LEAST_S = {"quick": 9.7 * 60}
-"""Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
+"""Time of a whole measurement with contrasts, by profile, if the sweep does not use it all up."""
 CONTRASTS_S = {"smoke": 0, "quick": 5.5 * 60, "brief": 8 * 3600}
-"""Time that contrasts have whatever the sweep took, by profile; overnight for the brief's own."""
+"""Time for contrasts however long the sweep took, by profile; overnight for the brief's own."""
 MOST_S = {"quick": 15 * 60}
-"""Time of a measurement, by profile, up to which blocks that no claim waits for add their own."""
+"""Time, by profile, up to which blocks that no claim waits for may extend a measurement."""
 
 
 def sweep_s(experiment: Experiment, size: Profile) -> float:
@@ -56,7 +56,7 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
 
 
 def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
-    """Return after how many seconds a measurement ends though claims are open, unless told.
+    """Return after how many seconds a measurement ends even if claims are open, by default.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
 
 
 def own_s(experiment: Experiment, size: Profile) -> float:
-    """Estimate the seconds of the blocks that no claim waits for, beside those for claims."""
+    """Estimate the seconds of blocks that no claim waits for, on top of those for claims."""
     if not experiment.claims:
         return 0.0
     planned = experiment.planned_contrasts(size)

@@ -31,7 +31,7 @@ class Fault(Protocol):
     lasts_s: float
 
     def measure(self, cluster: Cluster, job: Job, repeat: int) -> Run:
-        """Measure one run in which it is done."""
+        """Measure one run in which the fault is injected."""
         ...
 
     def describe(self, before_s: float) -> list[str]:
@@ -39,7 +39,7 @@ class Fault(Protocol):
         ...
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as plain data for JSON; all of it is part of a dataset's identity."""
+        """Return the fault as plain data for JSON, all of it part of a dataset's identity."""
         ...
 
 
@@ -52,24 +52,25 @@ class Variant:
     options are in another database of the same cluster. `shape` has fields of
     `planning.shape.Shape`: settings that follow from the host. With `neighbours` each server is
     told which data node is its own (ndb_data_node_neighbour). With `tcp_clients` the clients
-    connect over TCP/IP on loopback rather than by Unix sockets. They belong to `processes`
-    of the load generator that run at once. Over several hosts clients are on the host of that role
-    and connect over the network, but with `clients_beside` on the host of the first of their
-    servers, by its socket; and only servers are loaded that are on a data node's host, or on no
-    data node's, if `beside_data` is True or False. A `fault` is injected in each run. With
-    `connections` only the servers are loaded whose pool has so many. In a cluster whose servers
-    have options of their own (`Shape.server_options`), only those with the `server_options`.
+    connect over TCP/IP on loopback rather than by Unix sockets. The clients are divided among as
+    many processes of the load generator as `processes` says, which run at once. Over several hosts,
+    clients are on the host of that role and connect over the network; with `clients_beside`, they
+    are on the host of the first of their servers and connect by its socket. If `beside_data` is
+    True, only servers on a data node's host are loaded; if it is False, only servers on other
+    hosts. A `fault` is injected in each run. With `connections`, only servers with so many
+    connections in their pool are loaded. In a cluster whose servers have options of their own
+    (`Shape.server_options`), only those with these `server_options` are loaded.
 
     `set_global` are variables of the MySQL servers that are set while they run, before each slice;
-    other variants of the cluster have the values that servers started with. New sessions, which all
-    clients of a slice are, have them.
+    other variants of the cluster have the values that servers started with. The new values apply to
+    new sessions, which all clients of a slice are.
 
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants share a cluster unless they differ in `shape`, `config_ini` or `my_cnf`. One of the
-    `second_engine` runs the second of the installations that are compared. The sweep leaves out
-    what is `contrasts_only`.
+    Variants share a cluster unless they differ in `shape`, `config_ini` or `my_cnf`. A variant with
+    `second_engine` runs the second of the installations that are compared. The sweep leaves out a
+    variant that is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT

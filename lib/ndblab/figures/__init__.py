@@ -30,7 +30,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
 
     Parameters
     ----------
-    tables : by name; those of its entry at least.
+    tables : tables by name, at least those of the figure's entry.
     anchors : the published numbers of this figure.
 
     Raises

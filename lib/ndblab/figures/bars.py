@@ -15,7 +15,7 @@ from ndblab.figures import points, style
 from ndblab.formatting import exact, plain
 
 _ROOM = 1.3
-"""Length of an axis over its longest bar, for the number beside it."""
+"""Length of an axis relative to its longest bar, with room for the number beside the bar."""
 
 
 def draw(
@@ -31,8 +31,8 @@ def draw(
 
     Parameters
     ----------
-    table : with `low` and `high` it has whiskers, with `text` words instead of numbers beside it.
-    room : length of the axis over the longest bar, for what stands beside it.
+    table : with `low` and `high`, bars have whiskers; with `text`, words instead of numbers.
+    room : length of the axis relative to the longest bar, for what stands beside the bar.
     each : `name` and `column` of every run.
     """
     plot = style.plot(table, x=column, y="name").add(so.Bar(color=colour, width=0.62, alpha=0.8))

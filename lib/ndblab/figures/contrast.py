@@ -26,13 +26,13 @@ _ROW_IN, _AROUND_IN, _AXIS_IN = 0.42, 1.7, 0.85
 _COLUMNS = ["servers", "clients", "transporter", "workload", "variant"]
 ALIKE = "identical sides"
 GOAL = "goal"
-"""What bounds are of that sides which should be equal have to keep."""
+"""Value in the column `of` for bounds that sides which should be equal must keep."""
 _EQUAL, _OTHERS = "Sides that should be equal", "Sides that may differ"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A contrast with two sides: how they differ in words, and its logarithms of ratios."""
+    """A contrast with two sides: in words how they differ, and the logarithms of its ratios."""
 
     contrast: str
     words: str
@@ -105,7 +105,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 
 def _shown(tables: Tables) -> tuple[list[Shown], list[str]]:
-    """Return the contrasts to show, and the names of those that have one side or are too many."""
+    """Return the contrasts to show, and the names of those with one side only or beyond `MOST`."""
     slices, words = tables["slices"], tables.get("sides", pd.Series(dtype=str))
     shown, left_out = [], []
     for name in dict.fromkeys(slices["contrast"].astype(str)):
@@ -128,7 +128,7 @@ def _rows(shown: Sequence[Shown]) -> pd.DataFrame:
 
 
 def _in_words(whole: pd.DataFrame) -> str:
-    """Say in what the sides differ."""
+    """Say how the sides differ."""
     points = whole.groupby("side")[_COLUMNS].first().astype(str)
     a, b = points.loc[contrasts.A], points.loc[contrasts.B]
     differ = [f"{key} {a[key]} over {b[key]}" for key in _COLUMNS if a[key] != b[key]]
@@ -136,7 +136,10 @@ def _in_words(whole: pd.DataFrame) -> str:
 
 
 def _title(rows: pd.DataFrame) -> str:
-    """Say how near identical sides came, and how many others differ; of a single one, how much."""
+    """Say how close identical sides came, and how many other contrasts show a difference.
+
+    For a single contrast, say how much its sides differ.
+    """
     if len(rows) == 1:
         row = next(rows.itertuples())
         words = row.words[0].upper() + row.words[1:]

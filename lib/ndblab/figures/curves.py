@@ -19,7 +19,7 @@ from ndblab.figures.style import Look
 _LABEL_IN = 0.2
 """Least distance between the labels of two lines."""
 _ACROSS = 3
-"""Panels beside each other on a tall sheet."""
+"""Panels side by side on a tall sheet."""
 
 
 def against_clients(
@@ -34,8 +34,8 @@ def against_clients(
 
     Parameters
     ----------
-    means : `clients`, `mean`, `low`, `high` and `by`, as of `intervals.means`.
-    labelled : write what a line is at its right end.
+    means : `clients`, `mean`, `low`, `high` and `by`, as from `intervals.means`.
+    labelled : whether each line is labelled at its right end.
     """
     _lines(means, by, looks).on(ax).plot()
     scale(ax, means, quantity)
@@ -100,7 +100,7 @@ def _name_points(ax: Axes, means: pd.DataFrame, by: str, looks: Mapping[object, 
 
 
 def scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
-    """Scale and label both axes, with room for usual bands; those far beyond it are cut."""
+    """Scale and label both axes, with room for usual bands; much wider ones are cut."""
     least, most = float(means["mean"].min()), float(means["mean"].max())
     ends = means[["mean", "low", "high"]].to_numpy(float)
     quantity.against_clients(ax, means["clients"], most)
@@ -115,7 +115,7 @@ def scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
 
 
 def label_ends(ax: Axes, ends: Sequence[tuple[Look, float, float]]) -> None:
-    """Write what lines are at their right ends, moved apart where they would overlap."""
+    """Label lines at their right ends, with labels moved apart where they would overlap."""
     to_axes = ax.transData + ax.transAxes.inverted()
     ends = sorted(ends, key=lambda end: end[2])
     heights = [float(to_axes.transform((x, y))[1]) for _, x, y in ends]
@@ -129,7 +129,7 @@ def label_ends(ax: Axes, ends: Sequence[tuple[Look, float, float]]) -> None:
 
 
 def spread_out(places: Sequence[float], apart: float) -> list[float]:
-    """Move sorted places apart, as little as keeps them ordered and within 0 to 1 if they fit."""
+    """Move sorted places apart by as little as needed, in order, and within 0 to 1 if they fit."""
     moved = np.clip(np.array(places, float), 0, 1)
     for _ in range(100):
         overlaps = apart - np.diff(moved)

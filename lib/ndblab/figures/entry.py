@@ -1,7 +1,7 @@
 """A figure as an entry: what it asks, how it is drawn, and what it needs.
 
 The entries are in the experiments' modules `figure`, by key: the number of the brief's figure, or
-the name of one of the lab's own. What such a module needs to declare one is here.
+the name of one of the lab's own. This module has all that those need to declare one.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ class Entry:
     `paint` draws panels on an empty sheet and returns the answer as its title, with notes on how to
     read it; `describe` returns sentences, the answer first. Both may raise MissingData.
     `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset,
-    and `recorded` gives what it shows if that is no dataset of its own experiment. A sheet with a
-    `width_in` of its own is never tall.
-    With `one_workload` it shows the runs of only one. `published` gives the numbers to compare with
-    if they are not those of its key; with `of_the_brief` nothing in it was measured by the lab.
+    and `recorded` gives what it shows if that is not a dataset of its own experiment. A sheet with
+    a `width_in` of its own is never tall.
+    With `one_workload`, it shows runs of a single workload. `published` gives the numbers to
+    compare with if they are not those of its key; with `of_the_brief`, the lab measured nothing
+    in it.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""Forests: ratios with their intervals below each other, published values as marks beside them."""
+"""Forests: a row for each ratio with its interval, and published values as marks beside it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ndblab.statistics import ratio_tables
 REPEATED = "Whiskers: 95 % interval, corrected for repeated looks."
 WIDEST = 4.0
 """How far the axis follows a whisker, as a factor of the values' range or of the narrowest
-interval; then it has an arrow."""
+interval; a longer whisker gets an arrow."""
 _IN_TIMES_FROM = 2.5
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 _MOST_TICKS, _TICK_IN = 8, 0.5
 _TALL_ROW_IN, _LINE_IN, _TALL_NAME, _SHORT_NAME = 0.44, 0.14, 48, 14
-"""Height of a row of a tall sheet, with its name above; height of another line of the name, and
-characters of a line; names of so few stand beside their rows there too."""
+"""On a tall sheet: height of a row with its name above; height of each further line of the name;
+characters in a line; length up to which names stand beside their rows there, too."""
 _TALL_AROUND_IN = 1.3
-"""Height of the axis below the rows of a tall sheet with its label, and the room above them."""
+"""On a tall sheet: height of the axis and its label below the rows, and of the room above them."""
 _CIRCLES_IN = 0.12
-"""How much higher a row with circles is there."""
+"""How much higher a row with circles is on a tall sheet."""
 _LONG_NAME = 30
-"""Characters of a row's name from which on names take a third of the sheet."""
+"""Length of a row's name, in characters, from which names take a third of the sheet."""
 
 
 def draw(
@@ -58,7 +58,7 @@ def draw(
     anchors : published values by name of a row.
     allowed : the range that a claim allows, by name of a row.
     each : `name` and `ratio` of every block, drawn as small circles.
-    equal : where both sides are equal; None if values are not ratios, on a linear axis then.
+    equal : where both sides are equal; None if values are not ratios: the axis is linear then.
     """
     above = _above(rows["name"]) if sheet.is_tall(ax.figure) else []
     if above:
@@ -89,7 +89,7 @@ def draw(
         _in_percent(ax, label, 0.5 if above else 0.42 if longest < _LONG_NAME else 0.32)
     _write_above(ax, above)
     names = [_on_one_line(name) for name in rows["name"]]
-    # What the axis and the numbers beside it say, a point says too.
+    # A point says what the axis and the numbers beside it say.
     told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
     points.add(ax, told, rows["ratio"], range(len(rows)), names, along="x")
 
@@ -103,7 +103,7 @@ def _mark(
     each: pd.DataFrame | None,
     aside: float,
 ) -> None:
-    """Mark what is allowed, every block, and what was published, `aside` of its row."""
+    """Mark what is allowed, every block and, `aside` from its row, what was published."""
     places = {name: place for place, name in enumerate(rows["name"])}
     for name, (least, most) in allowed.items():
         ends = np.clip((least, most), *limits)
@@ -169,7 +169,7 @@ def leading(
 
 
 def notes(ratios: pd.DataFrame) -> list[str]:
-    """Say what ratios of contrasts are, above the runs of a sweep; nothing without any."""
+    """Explain ratios of contrasts shown above the runs of a sweep; empty without any."""
     if ratios.empty:
         return []
     whiskers = [REPEATED] if ratios["low"].notna().any() else []
@@ -195,12 +195,12 @@ def words(row: object) -> str:
 
 
 def is_clear(row: object) -> bool:
-    """Whether the interval of a ratio leaves out 1."""
+    """Return whether the interval of a ratio excludes 1."""
     return bool(row.low > 1 or row.high < 1)
 
 
 def change(ratio: float, more: str = "more", less: str = "less") -> str:
-    """Write a ratio as a change: "11 % less", "as much", or "2.4 times"."""
+    """Write a ratio as a change: "11 % less", "1 % or less apart", or "2.4 times"."""
     if ratio >= 1.95:
         return f"{ratio:.3g} times"
     percent = round(100 * (ratio - 1))
@@ -219,7 +219,10 @@ def sentence(rows: pd.DataFrame) -> list[str]:
 
 
 def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:
-    """Return limits that hold values and marks, and whiskers as far as they do not squeeze them."""
+    """Return limits that hold all values and marks.
+
+    Whiskers are held only as far as they do not squeeze the values.
+    """
     to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     values = to(np.array([*rows["ratio"].dropna(), *kept], float))
     span = max(values.max() - values.min(), 0.06 if log else 1e-9)
@@ -240,9 +243,9 @@ def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float
 
 
 def _in_percent(ax: Axes, label: str, part: float) -> None:
-    """Count an axis of ratios in signed percentages, with a tick where both sides are equal.
+    """Label an axis of ratios in signed percentages, with a tick where both sides are equal.
 
-    `part` is about the axis's part of its panel, of which names and numbers have the rest.
+    `part` is roughly the part of its panel that the axis takes; names and numbers take the rest.
     """
     low, high = ax.get_xlim()
     step = next(s for s in _STEPS if (high - low) / s < _MOST_TICKS)

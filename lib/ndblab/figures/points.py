@@ -1,6 +1,6 @@
-"""What the points of a figure are in words, for readers who ask: what, its interval, its rows.
+"""Words for the points of a figure, for readers who ask: what each is, its interval, its rows.
 
-A picture shows nothing of it. In an SVG each point has a link, whose address is what `read` reads.
+A picture shows none of them. In an SVG each point has a link, whose address `read` reads.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _SIZE_PT2 = 220
 _MOST = 5
 _COUNTED = {"runs": "run", "units": "block"}
 _PLACES = {"id": "claim", "contrast": "contrast"}
-"""What identifies the rows of a point if they are no runs, by column."""
+"""What identifies the rows of a point if they are not runs, by column."""
 
 
 class Point(NamedTuple):
-    """Words of a point, a line each, and where its rows are: "run-ID", "contrast-ID" or so."""
+    """The words of a point, in lines, and where its rows are, such as "run-ID" or "contrast-ID"."""
 
     words: str
     place: str
@@ -44,8 +44,8 @@ def add(
 
     Parameters
     ----------
-    rows : of each point `low` and `high`, or the value in words (`said`), `runs` or `units`, and
-        `run_ids`, `contrast` or `id` (of a claim), as far as it has them.
+    rows : for each point, as far as it has them: `low` and `high`, or the value in words (`said`);
+        `runs` or `units`; and `run_ids`, `contrast` or `id` (of a claim).
     what : names of the points.
     along : the axis that the value is on.
     """
@@ -67,7 +67,7 @@ def add(
 
 
 def finish(figure: Figure) -> None:
-    """Write the words of all points, with the labels that their axes have at last."""
+    """Write the words of all points, with the final labels of their axes."""
     for ax in figure.axes:
         for marks in ax.collections:
             gid = marks.get_gid() or ""

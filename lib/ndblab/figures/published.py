@@ -30,7 +30,7 @@ def note(anchors: Iterable[Anchor]) -> list[str]:
 def mark(
     ax: Axes, anchor: Anchor, x: float, y: float, colour: str = style.INK, along: str = "y"
 ) -> None:
-    """Draw one published number: a star, hollow for an "about", or a bar with an arrow: a bound.
+    """Draw one published number: a star, hollow for an "about"; for a bound, a bar with an arrow.
 
     Parameters
     ----------

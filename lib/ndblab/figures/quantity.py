@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from ndblab import formatting
 from ndblab.figures import sheet, style
 
-# From which value on an axis counts in millions or thousands.
+# The values from which an axis counts in millions or thousands.
 _SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
 _TICK_IN = 0.42
 _ASIDE_IN = 1.1

@@ -28,8 +28,8 @@ def with_variant(runs: pd.DataFrame) -> pd.DataFrame:
 def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs, good or not, of one workload over SHM without a variant.
 
-    Those of a cluster that has TCP only are over TCP: then `runs.attrs` say so (`TRANSPORTER`).
-    Of several workloads it takes the brief's point selects, else the one with the most runs.
+    If the cluster has TCP only, they are the runs over TCP: `runs.attrs` say so (`TRANSPORTER`).
+    Of several workloads, the brief's point selects are taken, else the one with the most runs.
 
     Raises
     ------

@@ -25,13 +25,13 @@ DIAGRAM_IN = 8.0
 TALL_IN = 4.2
 """Width of a tall sheet, whose letters can be read on the screen of a phone."""
 _TALL_LABEL = 30
-"""Characters of a line of an axis's label there."""
+"""Characters in a line of an axis's label on a tall sheet."""
 _width_in: ContextVar[float] = ContextVar("width_in", default=WIDTH_IN)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08
 _LEFT = 0.012
 """Where lines begin, as a share of the sheet's width."""
 _LONGEST = 0.955
-"""Share of the sheet's width that a line may have: browsers write some percent wider."""
+"""Share of the sheet's width that a line may take: browsers draw text a few percent wider."""
 
 
 class Head(NamedTuple):
@@ -45,8 +45,8 @@ class Head(NamedTuple):
 class Caption:
     """Whose measurement a figure shows.
 
-    `budget` is the CPU budget. `cpus` is the number of logical CPUs that the host allows to use:
-    figures draw the share of a process in it, and none without it.
+    `budget` is the CPU budget. `cpus` is the number of usable logical CPUs of the host: with it,
+    figures draw the share of them that a process uses; without it, no share.
     """
 
     host_line: str
@@ -67,7 +67,7 @@ class Caption:
 
 
 class _Lines(NamedTuple):
-    """How lines outside of the panels are written: most characters, height, and letters."""
+    """How lines outside the panels are written: most characters, height, and font."""
 
     characters: int
     line_in: float
@@ -89,7 +89,7 @@ class _Page(Figure):
 
 @contextmanager
 def page(height_in: float = HEIGHT_IN, width_in: float | None = None) -> Iterator[Figure]:
-    """Yield an empty figure in the lab's look, whose panels share what `sign` leaves of it."""
+    """Yield an empty figure in the lab's look; its panels share the room that `sign` leaves."""
     with style.look():
         size = width_in or _width_in.get(), height_in
         yield _Page(figsize=size, dpi=DPI, facecolor="white")
@@ -111,12 +111,12 @@ def tall() -> Iterator[None]:
 
 
 def is_tall(part: FigureBase) -> bool:
-    """Return whether a part is of a tall sheet."""
+    """Return whether a part belongs to a tall sheet."""
     return part.get_figure(root=True).get_figwidth() < WIDTH_IN
 
 
 def panels(part: FigureBase, number: int, **given) -> list[Axes]:
-    """Add panels side by side; on a tall sheet, below each other."""
+    """Add panels side by side; on a tall sheet, one below another."""
     rows = rows_of(part, number, 1)
     grid = part.subplots(rows, number if rows == 1 else 1, squeeze=False, **given)
     return list(grid.flat)
@@ -127,7 +127,7 @@ def rows_of(part: FigureBase, number: int, across: int) -> int:
 
     Parameters
     ----------
-    across : how many fit beside each other on a tall sheet.
+    across : how many fit side by side on a tall sheet.
     """
     rows = math.ceil(number / across) if is_tall(part) else 1
     grow(part, (rows - 1) * part.bbox.height / part.get_figure(root=True).dpi)
@@ -138,7 +138,7 @@ def grow(part: FigureBase, by_in: float) -> None:
     """Make a part of a sheet higher, and the sheet with it."""
     if isinstance(part, SubFigure):
         parent = part.get_figure(root=False)
-        # There is no public way to what a subfigure has of its parent.
+        # There is no public way to get a subfigure's place in its parent.
         spec = part._subplotspec
         grid, parent_in = spec.get_gridspec(), parent.bbox.height / part.dpi
         shares = grid.get_height_ratios()
@@ -221,7 +221,7 @@ def _width_in_font(line: str, font: FontProperties) -> float:
 
 
 def _more(figure: Figure, text: str, lines: _Lines) -> int:
-    """Return how many lines a text has more than on a wide sheet; 0 unless the sheet is tall."""
+    """Return how many more lines a text takes than on a wide sheet; 0 unless the sheet is tall."""
     if not is_tall(figure):
         return 0
     here = _folded(text, lines, figure.get_figwidth())
@@ -239,7 +239,7 @@ def canvas(figure: Figure) -> Axes:
 
 
 def size_in(ax: Axes) -> tuple[float, float]:
-    """Return about how wide and high a panel's share of the sheet is, before it is laid out."""
+    """Return roughly how wide and high a panel is, before the sheet is laid out."""
     grid, box = ax.get_subplotspec().get_gridspec(), ax.figure.bbox
     dpi = ax.get_figure(root=True).dpi
     spec = ax.get_subplotspec()

@@ -19,7 +19,7 @@ THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"
 DATA_NODE, OTHER_DATA_NODE, SERVER = "#1e6b41", "#7cbf96", "#bf8200"
 INK, QUIET, PALE = "#333333", "#595959", "#c9c9c9"
 ORANGE, VIOLET, TEAL = "#c8691c", "#5b3a8c", "#2b7a6f"
-"""For what has no colour of its own; apart from blue also for the colour-blind."""
+"""For what has no colour of its own; the colour-blind, too, can tell these from blue."""
 # Numbers of servers: lighter is fewer, so that the order survives in grey; markers tell them apart.
 _SERVERS = matplotlib.colormaps["plasma_r"]
 _SERVERS_NORM = LogNorm(1 / 2.2, 20, clip=True)
@@ -45,7 +45,7 @@ RC = {
     "ytick.color": QUIET,
     "ytick.labelsize": 9,
     "legend.frameon": False,
-    # Words are text, and the same figure gives the same file.
+    # Words stay text, and the same figure gives the same file.
     "svg.fonttype": "none",
     "svg.hashsalt": "ndblab",
     "legend.fontsize": 9,

@@ -47,7 +47,7 @@ def label(ax: Axes, events: Sequence[tuple[float, str]], dashes: str = ":") -> N
 
     Parameters
     ----------
-    dashes : of the lines; none is drawn if empty.
+    dashes : style of the lines; if empty, none is drawn.
     """
     low, high = ax.get_xlim()
     width_in = 0.8 * sheet.size_in(ax)[0]

@@ -56,7 +56,7 @@ def entry(question: str, kinds: Comparison) -> Entry:
 def paint(
     comparison: Comparison, figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 ) -> Head:
-    """Draw the ratios with the published ones, and below the throughputs they are made of."""
+    """Draw the ratios with the published ones, and below them the throughputs behind them."""
     runs, ratios = _runs(comparison, tables), _ratios(comparison, tables)
     theirs = pd.DataFrame(
         [(f"published: {a.series}", a, published.words(a)) for a in anchors],
@@ -103,7 +103,7 @@ def _runs(comparison: Comparison, tables: Tables) -> pd.DataFrame:
 
 
 def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
-    """Return the ratio of each kind, of contrasts first, computed as for the verdicts."""
+    """Return the ratio of each kind, from contrasts first, computed as for the verdicts."""
     runs = _runs(comparison, tables)
     slices = tables.get("slices")
     rows = []
@@ -129,7 +129,7 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
 
 
 def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> list[tuple]:
-    """Return the ratio of each contrast of a kind with that which all are divided by."""
+    """Return the ratio of each contrast of a kind with the one that all are divided by."""
     rows = []
     for row in ratio_tables.of_contrasts(slices).itertuples():
         mine = slices[slices["contrast"].astype(str) == row.contrast]
@@ -147,7 +147,7 @@ def _name(comparison: Comparison, row: object) -> str:
 
 
 def _notes(ratios: pd.DataFrame) -> list[str]:
-    """Say what the ratios are of."""
+    """Say what the ratios are made from."""
     notes, pairs_each = [], ratios.loc[~ratios["in_turns"], "units"]
     if ratios["in_turns"].any():
         notes += forest.notes(ratios)

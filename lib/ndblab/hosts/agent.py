@@ -44,7 +44,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
         are in the folder, and the `greeting` before the answer.
     answer : facts about this Python, to be sent with others.
     """
-    # Not ignored: that would be inherited by every program that is started here.
+    # Not SIG_IGN: every program that is started here would inherit that.
     signal.signal(signal.SIGHUP, lambda *_: None)
     _enter_scope(order, reading)
     folder = Path.home() / Path(str(order["folder"])).expanduser()
@@ -62,7 +62,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
     out = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
-    # Whatever is started from here on belongs to the cluster, also without being told so.
+    # Whatever is started from here on carries the cluster's mark, even if nobody names one.
     os.environ[MARK] = str(folder)
     agent.serve(reading, out, float(order["silence_s"]))
 
@@ -83,7 +83,7 @@ class Agent:
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
     def serve(self, reading: BinaryIO, writing: BinaryIO, silence_s: float) -> None:
-        """Serve until the lab is gone; what is left then is the guard's."""
+        """Serve until the lab is gone; the guard then cleans up what is left."""
         own = (
             self.spawn, self.wait, self.kill, self.send_signal, self.host, self.clocks,
             self.groups, self.of_groups, self.receive_tree, self.send_tree,
@@ -132,7 +132,7 @@ class Agent:
         log: Path | None,
         streams: Mapping[str, int],
     ) -> int:
-        """Start a process and return its id; what is a pipe in `streams` is one of its session."""
+        """Start a process and return its id; its session provides the pipes in `streams`."""
         with contextlib.ExitStack() as stack:
             piped = subprocess.PIPE in streams.values()
             with self._streams(number, stack) if piped else contextlib.nullcontext({}) as handles:
@@ -169,7 +169,7 @@ class Agent:
     def groups(self, name: str) -> tuple[str, Path]:
         """Name control groups, which the guard removes from now on."""
         groups = LOCAL.groups(name)
-        # Known ones can be removed with a full disk too.
+        # Known ones are not written again, so that a full disk does not prevent their removal.
         if cleanup.recorded_groups(self._folder) != groups:
             known = {"groups": {"kind": groups.kind, "base": str(groups.base)}}
             with self._recording:
@@ -183,7 +183,7 @@ class Agent:
         return getattr(Groups(kind, base), name)(*arguments, **options)
 
     def receive_tree(self, number: int, folder: Path) -> None:
-        """Make `folder` a copy of what a session brings."""
+        """Make `folder` from what arrives over a session."""
         folder = Path.home() / folder
         with contextlib.ExitStack() as stack, self._streams(number, stack) as handles:
             with self._recording:
@@ -194,7 +194,7 @@ class Agent:
                 trees.replace(stream, folder)
 
     def send_tree(self, number: int, folder: Path, patterns: Sequence[str]) -> None:
-        """Send what a folder holds, or what matches the patterns, by a session."""
+        """Send what a folder holds, or what matches the patterns, over a session."""
         with contextlib.ExitStack() as stack:
             # The lab stops reading if it cannot write.
             stack.enter_context(contextlib.suppress(BrokenPipeError))
@@ -209,7 +209,7 @@ class Agent:
 
 
 def _enter_scope(order: Mapping[str, object], reading: BinaryIO) -> None:
-    """Start anew where systemd delegates control groups to this user, if only that allows any.
+    """Restart in a scope of systemd, if this user can have control groups only there.
 
     The lab sends everything again. If systemd refuses, this process continues as it is.
     """

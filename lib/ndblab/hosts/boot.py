@@ -14,7 +14,7 @@ import sys
 
 START = "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
 OPTIONS = ("-Iu", "-Xutf8", "-c", START)
-"""Of the Python that reads this file from its input, after its length."""
+"""Options of the Python that reads this file from its input, after the file's length."""
 SESSIONS, HANDED_OVER = "sessions", "ndblab streams:"
 STREAMS = ("stdin", "stdout", "stderr")
 HAND_OVER = (
@@ -22,8 +22,9 @@ HAND_OVER = (
     f"s.connect('{SESSIONS}'); [os.write(int(n), b'{HANDED_OVER}') for n in sys.argv[3:]]; "
     "socket.send_fds(s, [sys.argv[2].encode()], [0, 1, 2]); os.closerange(0, 3); s.recv(1)"
 )
-"""Program of a further SSH session: hands its streams to the agent in a folder under a number, and
-waits until that needs them no more. It marks where a shell's own words end in these outputs."""
+"""Program of a further SSH session. It hands the session's streams to the agent in a folder, under
+a number, and waits until the agent no longer needs them. In the output streams, it first marks the
+end of what a shell has printed."""
 
 
 def in_memory(data):

@@ -115,9 +115,9 @@ def opened(
     Parameters
     ----------
     given : "namespaces", or what `roles.read` takes.
-    ours : the programs that the hosts get; None to look at them only.
+    ours : the programs that the hosts get; None to look at the hosts only.
     wanted : the roles that the hosts must have; if left out, namespaces have the usual ones of
-        three hosts, and others any.
+        three hosts, and other hosts may have any.
     insecure_network : leave NDB's own links between the hosts plain text.
 
     Raises
@@ -155,9 +155,9 @@ def opened(
 
 
 def share_template(there: Connected) -> None:
-    """Give namespaces, which share this machine's files, the folder of which servers get a copy.
+    """Copy the template of servers' data folders to namespaces, which share this machine's files.
 
-    Nothing happens before the lab has made it for a cluster of its own: then each host makes one.
+    If the lab has not made one for a cluster of its own yet, each host makes its own.
     """
     made = start_stop.home() / datadir.template_name(next(iter(there.sites.values())))
     for placed in there.hosts.placed:
@@ -168,8 +168,8 @@ def share_template(there: Connected) -> None:
 def refuse_unsuitable(experiment: Experiment, given: str = roles.NAMESPACES) -> None:
     """Refuse an experiment that only one host can carry, or that the hosts given cannot.
 
-    The former need more than sysbench's own scripts, or do something to processes of this host; the
-    latter to links between hosts that are not the lab's.
+    The former need more than sysbench's own scripts, or act on processes of this host; the latter
+    act on links between hosts, which must be the lab's own.
     """
     variants = experiment.variants
     if experiment.hosts and any(v.fault for v in variants):
@@ -219,7 +219,7 @@ def connected(
     ------
     LabError
         If one cannot be reached or used, or its clock is wrong; it names the host. If NDB's links
-        cannot be encrypted, unless the network is an insecure one.
+        cannot be encrypted, unless on an `insecure_network`.
     """
     if ours and not insecure_network:
         keys.program(ours)
@@ -262,7 +262,7 @@ def _clock_ms(name: str, machine: remote.Remote) -> float:
 
 
 def _identity(machine: Machine) -> str:
-    """Return what only this host has: since when its kernel runs, and its network namespace."""
+    """Return what only this host has: its kernel's boot id, and its network namespace."""
     line = "cat /proc/sys/kernel/random/boot_id && readlink /proc/self/ns/net"
     return machine.run(["sh", "-c", line], what="The host cannot be told from others")
 

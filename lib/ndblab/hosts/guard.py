@@ -1,6 +1,6 @@
 """The cluster's folder on another host: one lab has it, and it is cleared when that lab is gone.
 
-The guard clears it if the agent ends without a word. It is a process of its own, in its own
+The guard clears it if the agent ends without a word. The guard is a process of its own, in its own
 session, so that it outlives the agent and the SSH connection.
 """
 
@@ -26,7 +26,7 @@ _DONE = b"done"
 def take(folder: Path, user: Mapping[str, str], keep: bool) -> None:
     """Make the folder, lock it until this process ends, and clean up what a dead lab has left.
 
-    With `keep`, files stay: only processes and what belongs to them are ended.
+    With `keep`, files stay: only processes and what belongs to them are removed.
 
     Raises
     ------

@@ -27,7 +27,8 @@ GREETING = "ndblab agent: "
 """What the agent says first; all that comes before it is the host's own, such as a shell's."""
 NO_PYTHON = "ndblab: no Python"
 OLDEST_PYTHON = (3, 9)
-"""Of the distributions in use: Red Hat's and Oracle's release 9. The lab itself needs a newer."""
+"""That of the distributions in use: Red Hat's and Oracle's release 9. The lab itself needs a newer
+one."""
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(14, OLDEST_PYTHON[1] - 1, -1)))
 _LIBRARY = Path(__file__).parents[2]
 _OF_HOSTS = ("__init__", "agent", "boot", "guard", "trees", "wire")
@@ -76,7 +77,7 @@ def start(
 
 
 def _ask(client: Process, sent: bytes) -> tuple[list[str], dict | None]:
-    """Send the agent; return what a host's shell prints, and its answer, None if there is none."""
+    """Send the agent; return what the host's shell prints, and the agent's answer or None."""
     printed = []
     with contextlib.suppress(BrokenPipeError):
         client.stdin.write(sent)
@@ -139,7 +140,7 @@ def order(facts: Mapping[str, object]) -> bytes:
 
     Parameters
     ----------
-    facts : what the agent is told, besides what the order itself needs; plain data for JSON.
+    facts : what the agent is told, apart from what the order itself needs; plain data for JSON.
     """
     archive, compiled = _archive(), _compiled()
     line = {

@@ -9,8 +9,8 @@ clock is ahead of this machine's, as that of another machine would be; its time 
 This machine is in the network too, and so is a stranger: a namespace without an SSH server.
 
 What cuts a connection here (tried on Linux 6.18 in a virtual machine): `ip link set down`, and
-nftables in each namespace, in one direction or both. `tc` has no qdisc, so there is no delay or
-random loss by it.
+nftables in each namespace, in one direction or both. `tc` has no qdisc, so it can make no
+delay or random loss.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ PROGRAMS = {
     "nsenter": "util-linux",
     "unshare": "util-linux",
 }
-"""What makes the hosts, and the packages that have it, by their names in Debian."""
+"""Programs that make the hosts, and the Debian packages that have them."""
 PREFIX = "ndbl"
 """A link's name has 15 characters at most: this, a process id, a letter, a dot and a number."""
 _letters = itertools.cycle(string.ascii_lowercase)
-"""A process may make several networks."""
+"""One for each network, since a process may make several."""
 MONOTONIC_AHEAD_S = 1000
 _SERVER_TIMEOUT_S = 10
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -76,7 +76,7 @@ class Namespace:
         self.run(program("ip"), "link", "set", "eth0", state)
 
     def drop_from(self, *addresses: str) -> None:
-        """Drop what comes from these addresses, and from no others; what goes there arrives."""
+        """Drop packets from these addresses, and from no others; packets to them arrive."""
         self.accept_all()
         if addresses:
             chain = "chain input { type filter hook input priority 0; "
@@ -100,7 +100,7 @@ class Network:
     """The hosts by name, the stranger, this machine's address, and the folder of keys.
 
     It has the methods of `machine.Links`. A host that is powered on again has its files, and
-    nothing else of what it had.
+    nothing else from before.
     """
 
     hosts: dict[str, NamespacedHost]
@@ -129,7 +129,7 @@ class Network:
         self.hosts[host].server.wait()
 
     def power_on(self, host: str) -> None:
-        """Start a host again that was powered off."""
+        """Restart a host that was powered off."""
         off = self.hosts[host]
         off.link("up")
         server = self._servers.enter_context(_serving(off, self.folder))
@@ -156,7 +156,7 @@ class Network:
 
 
 def program(name: str) -> str:
-    """Return the path of a program, also of one that is not on an ordinary user's PATH."""
+    """Return the path of a program, even of one that is not on an ordinary user's PATH."""
     return shutil.which(name, path=_PATH) or name
 
 

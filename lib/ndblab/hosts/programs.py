@@ -1,7 +1,7 @@
 """The programs of a lab on another host: the same ones, at the same path.
 
-What is in the lab's cache is copied; what the system has must be there too. It replaces copies that
-a lab made, and nothing else.
+Programs in the lab's cache are copied; those of the system must be installed there too. Only copies
+that a lab made are replaced.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ OF_ROLE = {
 
 
 def ensure(machine: Remote, ours: Binaries, roles: Collection[str]) -> None:
-    """Make sure that a host has the programs of its roles, and in the versions of this host.
+    """Make sure that a host has the programs of its roles, in the versions of this host.
 
-    What is unpacked from packages knows its own path, so it is at the same path everywhere.
+    Programs unpacked from packages contain their own path, so they are at the same path everywhere.
 
     Raises
     ------

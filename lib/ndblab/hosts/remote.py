@@ -1,4 +1,4 @@
-"""A machine that is reached by SSH: a `Machine` that has a few methods more.
+"""A machine that is reached by SSH: a `Machine` with a few more methods.
 
     with remote.connect("user@db1", Path(".cache/ndblab/cluster")) as machine:
         machine.host()
@@ -8,8 +8,8 @@ Over an SSH connection the lab sends an agent to the host's Python (3.9 or newer
 needed there), which does the same as `Local` does here. The streams of programs have sessions of
 their own. The `with` block leaves nothing on the host, however it ends: `folder` is the cluster's
 and is removed, with the processes that carry its mark, its control groups and its segments. If this
-process dies or the network does, the agent's guard does that on its own. What `send_tree` copied
-elsewhere stays.
+process dies or the network fails, the agent's guard removes all that on its own. What `send_tree`
+copied elsewhere stays.
 
 Errors are LabErrors that name the host. Times by a monotonic clock are converted to this machine's.
 """
@@ -54,8 +54,8 @@ def connect(
     folder : the cluster's folder there, which nothing else uses; relative to the user's home if it
         is not absolute. It is made, or cleared of what a dead lab has left.
     silence_s : how long the connection may be silent, `SILENCE_S` if left out; three times as long
-        at the start, and 60 s at least. A lab that is suspended for longer, or a host that is, has
-        lost its cluster there.
+        at the start, and 60 s at least. If the lab or the host is suspended for longer, the cluster
+        there is lost.
     settings : an ssh_config to use in place of the user's.
 
     Raises
@@ -171,11 +171,11 @@ class Remote:
         return host.from_dict(self._call("host"))
 
     def clock_offset_ms(self) -> float:
-        """Return how far the host's time of day is ahead of this machine's, by a few messages."""
+        """Return how far the host's time of day is ahead of this machine's, from a few messages."""
         return 1000 * min(self._sample() for _ in range(CLOCK_SAMPLES)).time_ahead_s
 
     def send_tree(self, local_folder: Path, remote_folder: Path) -> None:
-        """Make a folder there a copy of one here, in place of an older copy.
+        """Copy a folder from here to there, in place of an older copy.
 
         Links are copied as links, owners are not. A relative folder is below the user's home.
         LabError if the disk there refuses, or the folder holds what the lab did not put there.
@@ -191,7 +191,7 @@ class Remote:
     def fetch_tree(self, remote_folder: Path, local_folder: Path, *patterns: str) -> None:
         """Copy a folder from there, or what matches the patterns, into one here.
 
-        Files and folders are copied, links are not. What is there is overwritten. LabError if a
+        Files and folders are copied, links are not. Existing files are overwritten. LabError if a
         file there cannot be read, or a disk is full.
         """
         local_folder.mkdir(parents=True, exist_ok=True)
@@ -214,9 +214,9 @@ class Remote:
         self._connection.end()
 
     def reconnect(self) -> None:
-        """Connect again to a host that was gone; `folder` has what it had.
+        """Connect again to a host that was gone; `folder` keeps its files.
 
-        Processes started before are none of this connection's. Errors are those of `connect`.
+        Processes started before do not belong to this connection. Errors are those of `connect`.
         """
         self.abandon()
         self._connect(self.folder, keep=True)
@@ -224,7 +224,7 @@ class Remote:
     def close(self) -> None:
         """Have the agent clean up, and end the connection.
 
-        Nothing happens where it is lost: then the guard there cleans up. LabError if processes
+        If the connection is already lost, the guard there cleans up instead. LabError if processes
         there do not end.
         """
         try:
@@ -241,7 +241,7 @@ class Remote:
         try:
             return self._connection.session(self.python, self.folder, number, streams)
         except LabError:
-            # Unless all of the connection is lost.
+            # If the whole connection is lost, this raises that error instead.
             self._call("clocks")
             raise
 
@@ -273,7 +273,7 @@ class Remote:
 
 
 def _there(where: object) -> int:
-    """Return what a stream is there: a pipe if it is one here, or a file of this machine."""
+    """Return what a stream is on the host: a pipe if it is a pipe or a file here."""
     if where is None:
         return DEVNULL
     return where if where in (DEVNULL, STDOUT) else PIPE

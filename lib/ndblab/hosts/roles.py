@@ -62,7 +62,7 @@ def read(given: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost
 
     Parameters
     ----------
-    wanted : the roles of so many hosts, in their order, where the user gives none.
+    wanted : the roles of as many hosts, in order, where the user gives none.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def check(hosts: Sequence[PlacedHost]) -> None:
 
 
 def refuse_twice(host: PlacedHost, first: PlacedHost) -> None:
-    """Refuse a host that has turned out to be one which was named before; LabError names both."""
+    """Refuse a host that turns out to be one that was named before; LabError names both."""
     if host != first:
         raise LabError(
             f"{first.name} and {host.name} are the same host",

@@ -1,6 +1,6 @@
 """A cluster over several hosts: which node runs where, with which share of that host.
 
-Each host is planned for itself, as if it carried the whole cluster; a node there gets the share
+Each host is planned on its own, as if it carried the whole cluster; a node there gets the share
 that its role has in that plan, so that a data node has the same part of its host as in the brief's
 one box.
 """
@@ -25,9 +25,9 @@ from ndblab.planning.shape import Places, Shape
 
 @dataclass(frozen=True)
 class Hosts:
-    """Several hosts, their addresses known, and what each of them is, by name.
+    """Several hosts with known addresses, and a description of each by name.
 
-    On an `insecure_network`, one that is trusted, NDB's own links are plain text.
+    On an `insecure_network`, which the user trusts, NDB's own links are plain text.
     """
 
     placed: tuple[PlacedHost, ...]
@@ -41,7 +41,7 @@ def stand_ins(
     given: str = roles.NAMESPACES,
     insecure_network: bool = True,
 ) -> Hosts:
-    """Return hosts as they would be, each as described; names as addresses, and none is reached.
+    """Return hosts as described, with names as addresses, without connecting to any.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _data_node(
     places: Places,
     domains: bool,
 ) -> Node:
-    """Place the `number`-th data node; those of a node group follow each other."""
+    """Place the `number`-th data node; those of a node group have successive numbers."""
     place, turn = (number - 1) % len(hosts), (number - 1) // len(hosts)
     own = whole[hosts[place].name].data_nodes[turn]
     node = dataclasses.replace(
@@ -162,7 +162,7 @@ def _data_node(
 def _server(
     node: Node, hosts: Sequence[PlacedHost], whole: Mapping[str, Plan], places: Places
 ) -> Node:
-    """Place a server; on each host ports count from the same one, as sysbench needs it."""
+    """Place a server; ports start at the same number on each host, as sysbench requires."""
     place, turn = (node.number - 1) % len(hosts), (node.number - 1) // len(hosts)
     shares = whole[hosts[place].name].servers
     node = dataclasses.replace(node, share=shares[turn % len(shares)].share)

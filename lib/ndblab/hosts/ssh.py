@@ -25,7 +25,7 @@ from ndblab.machine import Process
 from ndblab.machine.local import LOCAL
 
 ALIVE_S, ALIVE_TIMES = 5, 3
-"""A network that has gone is noticed after their product."""
+"""The loss of the network is noticed after the product of the two."""
 REACH_TIMEOUT_S = 10
 OPTIONS = (
     "BatchMode=yes", f"ConnectTimeout={REACH_TIMEOUT_S}", f"ServerAliveInterval={ALIVE_S}",
@@ -88,7 +88,7 @@ class Connection:
     def session(self, python: Path, folder: Path, number: int, streams: dict) -> Process:
         """Open a session that hands its streams, as `Popen` has them, to the agent in `folder`.
 
-        LabError if `ssh` ends before it has done so for those that are read.
+        LabError if `ssh` ends before it has handed over the streams that are to be read.
         """
         piped = [name for name in OUTPUTS if streams.get(name) == subprocess.PIPE]
         marked = [str(boot.STREAMS.index(name)) for name in piped]
@@ -105,7 +105,7 @@ class Connection:
         return client
 
     def end(self, why: str = "") -> None:
-        """End the connection with all its sessions; `why` is then the last that it said."""
+        """End the connection with all its sessions; `why` becomes the last line of `said`."""
         self._errors.write(why.encode())
         with self._lock:
             for client in self._clients:
@@ -122,7 +122,7 @@ class Connection:
 
 
 def _skip_greeting(handle: int) -> bool:
-    """Skip what the shell of a host prints before a session's own program; False without that."""
+    """Skip what a host's shell prints before a session's program; False if that prints no mark."""
     said, end = b"", boot.HANDED_OVER.encode()
     while not said.endswith(end) and (byte := os.read(handle, 1)):
         said += byte
@@ -132,13 +132,13 @@ def _skip_greeting(handle: int) -> bool:
 class RemoteProcess:
     """A process on another host, as `subprocess.Popen` would show it.
 
-    LabError from `poll` and `wait` if the connection is lost: nobody knows then how it ends, but
-    the host's agent ends it.
+    `poll` and `wait` raise LabError if the connection is lost: the host's agent then ends the
+    process, but its exit status is unknown.
 
     Parameters
     ----------
     session : the client of the SSH session with its streams; None if it has none.
-    status : its exit status to come.
+    status : a future of its exit status.
     act : asks the host's agent for something.
     """
 
@@ -166,7 +166,7 @@ class RemoteProcess:
         return self._status.result() if self._status.done() else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end, and for all that it printed if that goes to files."""
+        """Wait for its end, and for all of its output if that goes to files."""
         began = time.monotonic()
         try:
             code = self._status.result(timeout)
@@ -214,7 +214,7 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
     Parameters
     ----------
     said : the lines that `ssh` and the host printed.
-    exit_status : that of `ssh`; None if it was killed since nothing came.
+    exit_status : that of `ssh`; None if it was killed because no answer came.
     """
     lines = [line.strip() for line in said if line.strip().strip("@")]
     text, last = "\n".join(lines), lines[-1] if lines else f"exit status {exit_status}"
@@ -260,7 +260,7 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
 
 
 def _of_host_key(destination: str, lines: Sequence[str], changed: bool, by_hand: str) -> LabError:
-    """Return the error of a host key that is not the known one, or not known."""
+    """Return the error for a host key that has changed or is unknown."""
     if not changed:
         return LabError(
             f"The host key of {destination} is not known here",
@@ -283,7 +283,7 @@ class Lost(LabError):
 
 
 def lost(destination: str, why: str, silence_s: float) -> Lost:
-    """Return the error of a connection that broke."""
+    """Return the error for a connection that broke."""
     return Lost(
         f"The connection to {destination} is lost",
         found=why,

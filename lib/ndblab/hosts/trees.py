@@ -1,6 +1,6 @@
 """Folders with all that they hold, as one stream of bytes (a tar archive) from host to host.
 
-A copy is whole or not there at all. Owners are left out: it belongs to who makes it.
+A copy is whole or not there at all. File owners are not copied: a copy belongs to whoever makes it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import BinaryIO
 from ndblab.error import LabError, writing
 
 STAMP = ".ndblab-copy"
-"""File that tells a copy which the lab made from a folder of the user's."""
+"""File that distinguishes a copy made by the lab from a folder of the user's."""
 BLOCK_BYTES = 1 << 16
 
 
 def size_bytes(folder: Path) -> int:
-    """Return how much disk space a copy of a folder takes, about."""
+    """Return about how much disk space a copy of a folder takes."""
     return sum(path.lstat().st_size for path in _everything(folder))
 
 
@@ -31,7 +31,7 @@ def pack(folder: Path, stream: BinaryIO, patterns: Sequence[str] = ()) -> None:
     Raises
     ------
     OSError
-        If a file cannot be read, or the stream not be written.
+        If a file cannot be read, or the stream cannot be written.
     """
     chosen = sorted({path for pattern in patterns for path in folder.glob(pattern)})
     with tarfile.open(None, "w|", stream, BLOCK_BYTES) as archive:
@@ -49,7 +49,7 @@ def unpack(stream: BinaryIO, folder: Path, links: bool = False) -> None:
     """
     try:
         with writing(folder), tarfile.open(None, "r|", stream, BLOCK_BYTES) as archive:
-            # A link of an installation may point anywhere, so it must be allowed as a whole.
+            # A link of an installation may point anywhere: all links are allowed, or none is.
             archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
             for member in archive:
                 name = Path(member.name)
@@ -75,12 +75,12 @@ def partial_name(folder: Path) -> Path:
 def replace(stream: BinaryIO, folder: Path) -> None:
     """Make a folder from a stream, in place of an older copy.
 
-    Its name stands for the whole of it: until then it has its `partial_name`.
+    The folder gets its name only once it is complete; until then it has its `partial_name`.
 
     Raises
     ------
     LabError
-        As `unpack`, or if the folder is there and no copy that the lab made.
+        As `unpack` does, or if the folder exists and is not a copy that the lab made.
     """
     if folder.exists() and not (folder / STAMP).is_file() and any(folder.iterdir()):
         raise LabError(

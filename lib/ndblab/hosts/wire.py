@@ -1,4 +1,4 @@
-"""Requests of the lab to its agent on another host, the answers, and the clocks compared by them.
+"""Requests from the lab to its agent on another host, the answers, and a comparison of clocks.
 
 A message is a line of JSON. Nothing that arrives is executed: requests name operations, and values
 have types from a fixed list.
@@ -33,8 +33,8 @@ class Unexpected(Exception):
 class ClockSample(NamedTuple):
     """How far the clocks of another host are ahead of this one's.
 
-    The shorter the delay of the answer was, the better that is known (NTP, RFC 5905, takes the
-    sample of least delay for the same reason).
+    The shorter the delay of the answer, the more exact the sample (NTP, RFC 5905, takes the sample
+    of least delay for the same reason).
     """
 
     delay_s: float
@@ -45,12 +45,12 @@ class ClockSample(NamedTuple):
 def compared(
     sent: tuple[float, float], answered: tuple[float, float], back_s: float
 ) -> ClockSample:
-    """Compare clocks: in both pairs the time of day and the monotonic clock, in s.
+    """Compare clocks; both pairs are the time of day and the monotonic clock, in s.
 
     Parameters
     ----------
     sent : the clocks here when the question was sent.
-    answered : the clocks there at some time between.
+    answered : the clocks there at some time in between.
     back_s : the monotonic clock here when the answer came.
     """
     delay_s = back_s - sent[1]
@@ -149,7 +149,7 @@ class Link:
         self.over = threading.Event()
 
     def begin(self, operation: str, *arguments: object, **options: object) -> Future:
-        """Ask for an operation, and return its result to come."""
+        """Ask for an operation, and return a future of its result."""
         number, result = next(self._numbers), Future()
         with self._lock:
             if self.over.is_set():
@@ -164,7 +164,7 @@ class Link:
         return result
 
     def serve(self, ended: Callable[[], None] = lambda: None) -> None:
-        """Read answers until they end or are none, and call `ended` then."""
+        """Read answers until they end or one is malformed, then call `ended`."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             while line := self._reading.readline(LONGEST_BYTES):
                 self._handle(json.loads(line))
@@ -192,7 +192,7 @@ def serve(
     operations: Mapping[str, Callable],
     heard: Callable[[], None],
 ) -> None:
-    """Answer requests, each in a thread of its own, until they end or are none.
+    """Answer requests, each in a thread of its own, until they end or one is malformed.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def has_debian() -> bool:
-    """Whether Debian's packages can be fetched here; elsewhere the vendor's release is."""
+    """Return whether Debian's packages can be fetched here; if not, the vendor's release is."""
     return apt.find_mirror() is not None
 
 
@@ -39,7 +39,7 @@ def release_for(version: str | None = None) -> releases.Release | None:
 
     Parameters
     ----------
-    version : of a release, "newest", or None for the default way. LabError if none of it runs here.
+    version : that of a release, "newest", or None for the default way. LabError if none runs here.
     """
     if version is None and (find_ndb() is not None or has_debian()):
         return None
@@ -49,7 +49,7 @@ def release_for(version: str | None = None) -> releases.Release | None:
 def find() -> Binaries | None:
     """Find NDB Cluster and sysbench on this machine; None if one of the two is not installed.
 
-    LabError says why what is installed cannot be used.
+    LabError says why an installation cannot be used.
     """
     ndb = find_ndb()
     sysbench = find_sysbench() if ndb else None
@@ -59,13 +59,13 @@ def find() -> Binaries | None:
 def lacks(tarball: str | None = None, release: str | None = None) -> list[Lack]:
     """List what only root can give, without which `ensure` with the same parameters fails.
 
-    LabError says that no release fits, or why what is installed cannot be used.
+    LabError says that no release fits, or why an installation cannot be used.
     """
     return [*lacks_sysbench(), *lacks_ndb(tarball, release)]
 
 
 def lacks_sysbench() -> list[Lack]:
-    """List sysbench if it is neither installed nor to be had from Debian's packages."""
+    """List sysbench if it is neither installed nor available from Debian's packages."""
     is_out_of_reach = find_sysbench() is None and not has_debian()
     return [requirements.lack("sysbench")] if is_out_of_reach else []
 
@@ -133,7 +133,7 @@ def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> Non
 
     Parameters
     ----------
-    tools : their names, which are built besides those of `ndb_tools.BUILT`.
+    tools : names of programs to build in addition to those of `ndb_tools.BUILT`.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> Non
 
 
 def _lacks_build() -> list[Lack]:
-    """List what a build takes. Root is given it by the lab itself."""
+    """List the packages that a build lacks; for root, the lab installs them itself."""
     missing = requirements.missing_packages() if os.geteuid() != 0 else []
     return [Lack("build packages", "to build NDB's data node", True, tuple(missing))] * bool(
         missing

@@ -1,4 +1,4 @@
-"""Debian packages downloaded by a private apt: own lists and cache, Debian's signatures.
+"""Debian packages downloaded by a private apt: its own lists and cache, Debian's signatures.
 
 It installs no package, leaves the system's apt as it is, and contains no address.
 """
@@ -55,7 +55,7 @@ def network_settings(dump: str) -> list[str]:
 
 
 def is_expired(text: str) -> bool:
-    """Whether an update failed only because the mirror is no longer renewed."""
+    """Return whether an update failed only because the mirror is no longer renewed."""
     errors = [line for line in text.splitlines() if line.startswith("E: ")]
     return bool(errors) and all(re.search(r"Release file .* is expired", e) for e in errors)
 

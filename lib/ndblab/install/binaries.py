@@ -73,7 +73,7 @@ class Binaries(Ndb):
     sysbench_scripts: Path | None = None
 
     def sysbench_script(self, workload: str) -> str:
-        """Return the workload's name or, away from its install place, the path of its script."""
+        """Return the workload's name or, for a relocated sysbench, the path of its script."""
         if self.sysbench_scripts is None:
             return workload
         return str(self.sysbench_scripts / f"{workload}.lua")
@@ -99,8 +99,8 @@ def join(ndb: Ndb, sysbench: Sysbench) -> Binaries:
 def mysqld_arguments(basedir: Path) -> tuple[str, ...]:
     """List what mysqld needs to find its messages, character sets and plugins under `basedir`.
 
-    A mysqld in the system's own place knows its folders. It only must not require the packaged
-    folder for file imports.
+    A mysqld in the system's own place knows its folders. It need only be kept from requiring the
+    packaged folder for file imports.
     """
     arguments = ["--secure-file-priv=NULL"]
     if basedir in _FOREIGN_PREFIXES:
@@ -129,7 +129,7 @@ def sysbench_environment(sysbench: Sysbench) -> dict[str, str]:
 
 
 def mysqld_version(text: str) -> str | None:
-    """Read the server's own version, in RonDB that of RonDB, from `mysqld --version`."""
+    """Read the server's own version (for RonDB, RonDB's) from `mysqld --version`."""
     match = re.search(r"\bVer (\d+\.\d+\.\d+)", text)
     return match and _plain(match[1])
 
@@ -186,7 +186,7 @@ def is_at_least(version: str, oldest: str) -> bool:
 
 
 def match_versions(versions: dict[str, str], where: str) -> None:
-    """Refuse programs from one place that were built with several versions; `versions` by name."""
+    """Refuse programs from one place that differ in version; `versions` are by program."""
     if len(set(versions.values())) > 1:
         raise LabError(
             f"The programs of the NDB Cluster from {where} have different versions",

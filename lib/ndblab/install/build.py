@@ -27,7 +27,7 @@ _OPTIONS = {
     "WITH_NDB_JAVA": "OFF",
     # flexAsynch belongs to NDB's tests; the others are not built.
     "WITH_NDB_TEST": "ON",
-    # A tool may need NDB's own client library, which stands beside it.
+    # A tool may need NDB's own client library, which lies beside it.
     "CMAKE_BUILD_RPATH": "$ORIGIN",
     "WITH_UNIT_TESTS": "OFF",
     "WITH_ROUTER": "OFF",
@@ -77,7 +77,7 @@ class Build:
         self.log = folder / "build.log"
 
     def copy(self, names: Iterable[str], folder: Path) -> list[Path]:
-        """Copy built programs and their library into a folder, also if an older one runs there."""
+        """Copy built programs and their library into a folder, even if an older one runs there."""
         built = [self._build / "runtime_output_directory" / name for name in names]
         built += sorted((self._build / "library_output_directory").glob(_LIBRARY))
         for file in built:
@@ -141,7 +141,7 @@ class Build:
     def make(self, targets: Iterable[str], phases: Phases) -> None:
         """Compile and link programs; ninja skips what is done.
 
-        A newer source that cannot be built in the shorter way is built as its makers do.
+        A newer source that cannot be built in the shorter way is built as its makers build it.
         """
         jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
         with phases.timed("build") as reach:

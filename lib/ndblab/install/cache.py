@@ -138,7 +138,7 @@ def content(text: str) -> dict[str, Any] | None:
 
     Parameters
     ----------
-    text : of a receipt, also one of another host.
+    text : that of a receipt, which may be another host's.
     """
     try:
         known = json.loads(text)

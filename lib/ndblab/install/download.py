@@ -1,7 +1,8 @@
 """Download of one file, resumed where an earlier attempt stopped, and its check.
 
-What was fetched before a failure stays in `.part` beside it. Only a file with the right checksum,
-or signed by one of a vendor's keys, gets the final name. The user's keyrings are left alone.
+What was fetched before a failure stays beside it in a `.part` file. Only a file with the right
+checksum, or signed by one of a vendor's keys, gets the final name. The user's keyrings are left
+alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _KEY = re.compile(
     re.MULTILINE,
 )
 _STATUS = re.compile(r"^\[GNUPG:\] (\w+) ?(.*)$", re.MULTILINE)
-# An old release is signed by a key that has expired since; the signature is no worse for that.
+# An old release is signed by a key that has since expired; its signature is still good.
 _GOOD = {"GOODSIG", "EXPKEYSIG"}
 
 
@@ -79,7 +80,7 @@ def fetch(
 
 
 def read(url: str, most_bytes: int = 1 << 20) -> bytes:
-    """Return what a URL of a small file gives; Unreachable if it cannot be fetched."""
+    """Return the content of a small file at a URL; Unreachable if it cannot be fetched."""
     try:
         with _open(url) as response:
             return response.read(most_bytes)
@@ -88,7 +89,7 @@ def read(url: str, most_bytes: int = 1 << 20) -> bytes:
 
 
 def verified_sha256(file: Path, expected: str | None, name: object) -> str:
-    """Return a file's checksum; LabError with its name if another one is expected."""
+    """Return a file's checksum; LabError names the file if another checksum is expected."""
     actual = binaries.sha256(file)
     if expected not in (None, actual):
         raise LabError(
@@ -141,7 +142,7 @@ def signer(text: str, name: str) -> str:
     statuses = dict(_STATUS.findall(text))
     valid = statuses.get("VALIDSIG", "").split()
     if valid and _GOOD & statuses.keys():
-        # The last word is the primary key, also if a subkey of it signed.
+        # The last word is the primary key, even if a subkey of it signed.
         return valid[-1]
     if key := statuses.get("NO_PUBKEY"):
         raise LabError(
@@ -176,7 +177,7 @@ def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], No
         response = _open(url, headers)
     except urllib.error.HTTPError as error:
         with error:
-            # 416: no bytes after those that are here. The checksum decides whether they are right.
+            # 416: no bytes follow those that are here. The checksum decides whether they are right.
             return None if here and error.code == 416 else str(error)
     except (OSError, http.client.HTTPException, ValueError) as error:
         return _reason(error)

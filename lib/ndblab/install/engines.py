@@ -1,6 +1,6 @@
 """The two installations that a comparison of engines runs, both with one sysbench.
 
-Which installation the lab uses otherwise stays as it is.
+The installation that the lab uses for everything else stays the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Engines(NamedTuple):
 
 
 def lacks() -> str:
-    """Say in one line what a comparison of engines needs besides this machine's installation."""
+    """Say in one line what a comparison of engines needs beyond this machine's installation."""
     return "it compares two installations (./lab reproduce --experiment engines --engines A,B)"
 
 
@@ -52,7 +52,7 @@ def both(named: str, progress: bool = True) -> Engines:
 def find(named: str) -> Engines | None:
     """Find two installations, as `both` does; None if one of them, or sysbench, is not installed.
 
-    A tarball never is.
+    A tarball never counts as installed.
     """
     there = [ndb for name in _names(named) if (ndb := present(name))]
     load = discovery.find_sysbench() if len(there) == 2 else None
@@ -60,7 +60,7 @@ def find(named: str) -> Engines | None:
 
 
 def sources(named: str) -> list[dict[str, str]]:
-    """Tell of each installation where it comes from, by the parameter of `install.ensure`.
+    """Return, for each installation, the parameter of `install.ensure` that provides it.
 
     A folder, and a release that is installed, count as tarballs: nothing is needed for them.
     """
@@ -85,7 +85,7 @@ def _names(named: str) -> list[str]:
 
 
 def present(name: str) -> Ndb | None:
-    """Return the installation in a folder, or one of a version: in the cache, or the one in use."""
+    """Return the installation in a folder, or that of a version, from the cache or in use."""
     place = Path(name).expanduser().absolute()
     if place.is_dir():
         return discovery.in_home(place, "--engines")

@@ -1,6 +1,6 @@
 """NDB's further programs, such as ndb_import, which not every NDB Cluster comes with.
 
-They stand beside the programs of the cluster and have its version, or they are missing.
+They lie beside the programs of the cluster and have its version, or they are missing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def missing(ndb: Ndb, *names: str) -> list[str]:
 def lacks(*names: str) -> str:
     """Say in one line which of these tools the installation in use lacks; nothing if none.
 
-    Nothing either where none is installed yet: `./lab install` builds them with the cluster.
+    Nothing is lacking before an installation either: `./lab install` builds them with the cluster.
     """
     ndb = discovery.find_ndb() if names else None
     lacking = missing(ndb, *names) if ndb else []

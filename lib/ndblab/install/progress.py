@@ -29,7 +29,7 @@ class Phases:
         self._done: dict[str, float] = {}
 
     def say(self, text: str) -> None:
-        """Print a message, also if progress is not shown."""
+        """Print a message, even if progress is not shown."""
         from tqdm import tqdm
 
         tqdm.write(f"install: {text}", file=sys.stderr)
@@ -40,7 +40,8 @@ class Phases:
 
         Parameters
         ----------
-        phases_s : by name, what a phase usually takes. One that runs beside others is not listed.
+        phases_s : what each phase usually takes, by name. Phases that run beside others are not
+            listed.
         """
         from tqdm import tqdm
 
@@ -75,7 +76,7 @@ class Phases:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[Callable[[float, float], None]]:
-        """Time a phase; yields `reach(done, total)` for one that knows how far it is.
+        """Time a phase; yield `reach(done, total)`, by which the phase can report its progress.
 
         A phase that no bar expects prints its duration at the end.
         """
@@ -92,7 +93,8 @@ class Phases:
     def left_s(self, now_s: float) -> float:
         """Estimate the time left, in seconds.
 
-        A phase takes what is usual at its beginning; the further it is, the more its own pace says.
+        At its beginning, a phase counts with its usual time; the further it is, the more its own
+        pace counts.
         """
         left_s = 0.0
         for name, usual_s in self._expected_s.items():

@@ -74,7 +74,7 @@ def known() -> list[Release]:
 
 
 def here() -> tuple[str, str | None]:
-    """Return this machine's architecture and the version of its glibc, None if it has another."""
+    """Return this machine's architecture and its glibc version, None with another C library."""
     try:
         libc = os.confstr("CS_GNU_LIBC_VERSION")
     except (OSError, ValueError):
@@ -171,7 +171,7 @@ def _signature(url: str) -> bytes:
 
 
 def _first(release: Release, templates: Iterable[str], act: Callable[[str], T]) -> T:
-    """Do something with the first address of a release that can be reached."""
+    """Apply `act` to the first address of a release that can be reached."""
     problems = []
     for url in release.addresses(templates):
         try:

@@ -21,7 +21,7 @@ from ndblab.machine import commands
 OTHERWISE = (
     "Or set NDB_HOME to an installation of NDB Cluster, or give its tarball with --tarball PATH."
 )
-"""What helps where nothing can be fetched."""
+"""Alternatives where nothing can be fetched."""
 
 _OS_RELEASE = Path("/etc/os-release")
 _INSTALL = {
@@ -51,7 +51,7 @@ _USES = {
     "xz": "to unpack the vendor's tarball",
     **dict.fromkeys(_LIBRARIES, "a library of NDB Cluster"),
 }
-# Where a package is not named as what it provides.
+# Packages whose names differ from what they provide.
 # Sources: package names of Debian, Fedora and EPEL, openSUSE, and Arch Linux.
 _PACKAGES = {
     "gpgv": {"dnf": "gnupg2", "zypper": "gpg2", "pacman": "gnupg"},
@@ -82,7 +82,7 @@ class PackageManager:
     def next_step(
         self, packages: Iterable[str], commands: Iterable[str] = (), verb: str = "Run"
     ) -> str:
-        """Return as a sentence what to type to install packages, and to run commands after that."""
+        """Return, as a sentence, what to type to install packages and then run commands."""
         names, lines, sentences = list(dict.fromkeys(packages)), list(commands), []
         if names and self.program is None:
             listed = ", ".join(names)
@@ -111,8 +111,8 @@ DEBIAN = PackageManager("apt-get", "debian")
 class Lack:
     """One thing that only root can provide, as packages or by a command.
 
-    What is not `needed` has a substitute, or only some experiments or tests use it. `again` tells
-    that the user must log in again after it.
+    What is not `needed` has a substitute, or only some experiments or tests use it. `again` means
+    that the user must log in again afterwards.
     """
 
     what: str
@@ -130,11 +130,10 @@ class Lack:
 class Tool:
     """A program that only some experiments run.
 
-    `use` names in words what needs it. `find` describes the one that is here or comes with NDB
-    Cluster, "" without one.
-    `lacks` says in one line what this machine lacks to have it; "" if it has it or the lab can make
-    it. `ensure` makes it if it is missing, and describes it. `takes` lists what only root can give,
-    without which the lab cannot make it.
+    `use` says what needs it. `find` describes the one that is here or comes with NDB Cluster, ""
+    without one. `lacks` says in one line why this machine cannot have it; "" if it has it or the
+    lab can make it. `ensure` makes it if it is missing, and describes it. `takes` lists what the
+    lab needs to make it and only root can give.
     """
 
     name: str
@@ -210,7 +209,7 @@ def require(what: str, lacks: Sequence[Lack]) -> None:
 
 
 def missing_packages(wanted: Iterable[str] = _BUILD_PACKAGES) -> list[str]:
-    """Return the packages, those of the build if none are named, that this Debian lacks."""
+    """Return which packages, by default those of the build, this Debian lacks."""
     wanted = list(wanted)
     try:
         status = commands.output(

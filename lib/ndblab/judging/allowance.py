@@ -1,7 +1,7 @@
-"""What parts of a cluster may use of the CPUs on one side of a contrast, and what they do use.
+"""How much CPU each part of a cluster may use, and does use, on one side of a contrast.
 
 The plan in a dataset's manifest says what each process may use; a variant may replace its quotas.
-It knows no claim, and judges nothing.
+This module knows no claim, and judges nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Part:
     allowed: float
     limit: str
     share: float = float("nan")
-    """What it uses, as a share of that."""
+    """What the part uses, as a share of `allowed`."""
 
     def __str__(self) -> str:
         if self.name == HOST:
@@ -73,7 +73,7 @@ def limits(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
 
 
 def parts(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
-    """Return what each part may use on a side of a contrast, and uses: the mean of its slices.
+    """Return what each part may use on a side of a contrast, and the mean use of its slices.
 
     Raises
     ------
@@ -112,9 +112,9 @@ def _changed(evidence: Evidence, variant: str) -> Mapping[str, float | None]:
 def _limit(
     share: Mapping[str, Any], changed: Mapping[str, float | None], *names: str
 ) -> tuple[float, str]:
-    """Return the CPUs of a process and what limits it; the last of `names` says more than others.
+    """Return the CPUs of a process and what limits it; the last of `names` takes precedence.
 
-    A process without a limit has infinitely many.
+    A process without a limit has infinitely many CPUs.
     """
     quota = share.get("quota_cpus")
     for name in names:
@@ -140,15 +140,15 @@ def _servers(evidence: Evidence, contrast: str, name: str) -> int:
 
 
 def described(found: Mapping[str, Part]) -> str:
-    """Write to what quotas limit servers and data nodes: "the data nodes to 0.5 CPUs"."""
+    """Write how quotas limit servers and data nodes: "the data nodes to 0.5 CPUs"."""
     limited = [found[name] for name in (SERVERS, DATA_NODES) if found[name].limit == QUOTA]
     return " and ".join(f"{part.name} to {significant(part.allowed)} CPUs" for part in limited)
 
 
 def beyond(evidence: Evidence, contrast: str, part: str) -> str:
-    """Write why throughput does not follow the CPU of a part alone: by its CPU per query.
+    """Explain by CPU per query why throughput does not follow the CPU of a part alone.
 
-    The ratio of throughputs is that of the CPU used, divided by that of the CPU a query takes.
+    The throughput ratio is the ratio of CPU used, divided by the ratio of CPU per query.
     """
     cpus, qps = [], []
     for name in (A, B):

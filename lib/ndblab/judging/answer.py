@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from ndblab.statistics.estimate import Estimate
 
 _MOST_WORDS = 30
-"""Of a sentence that a reader takes in at once."""
+"""The longest sentence, in words, that a reader takes in at once."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """What to say about a claim if it is reproduced, if it is contradicted, and if it is open.
+    """The texts for a claim that is reproduced, contradicted, or open.
 
-    What differs here is said as what is contradicted: no text may say more than that it is so here.
-    What is ruled out is named by the text for what is open.
+    A claim that "differs here" gets the text for contradicted ones, so that text may say no more
+    than that it is so here. A claim that is ruled out gets the text for open ones.
 
-    In these texts `{value}`, `{low}`, `{high}` are the measured value and its interval,
-    `{interval}` is the interval in brackets; the same with `_pct` is in percent, and with
-    `_fall_pct` or `_gain_pct` the percentage by which a ratio is below or above one. `{change}` is
-    that of a ratio with its sign and interval.
+    In these texts `{value}`, `{low}` and `{high}` are the measured value and its bounds, and
+    `{interval}` is the interval in brackets. The suffix `_pct` gives percent; `_fall_pct` and
+    `_gain_pct` give the percentage by which a ratio is below or above one. `{change}` is that
+    percentage with its sign and interval.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Clause:
 
 
 class Advice(str):
-    """What to do about what was found: a sentence of an answer, for one's own cluster."""
+    """A sentence of an answer that advises what to do on one's own cluster."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ class Advice(str):
 def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
     """Write ", in one cluster start" after a comparison that rests on one; else nothing.
 
-    A verdict needs two starts: what is said without one names that it has not.
+    A verdict needs two starts, so a statement without a verdict must name its single start.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
 
 
 def held(data: Dataset, contrast: str) -> str:
-    """Write in how many recordings alone throughput clearly differs to the same side as in the
-    newest, with the value of each, the newest last.
+    """Write in how many recordings throughput clearly differs the same way as in the newest.
 
-    Of a single recording, or without a clear difference, what `within_one_start` writes.
+    Each recording counts by itself; the value of each follows, the newest last. For a single
+    recording, or without a clear difference, write what `within_one_start` writes.
     """
     ratios = []
     for each in (*data.earlier, data):
@@ -118,19 +118,19 @@ class Answer:
         return " ".join(map(sentence, (*self.certain[:1], *self.advice[:1])))
 
     def split(self, first: int) -> tuple[str, str]:
-        """Return the first findings, or all that is open if there is none, and what is left of it.
+        """Return the first findings and the remaining sentences.
 
-        Advice is in neither.
+        Without any finding, the first part has all sentences. Advice is in neither part.
         """
         said = [*_sentences(replace(self, advice=()))]
         at = min(first, len(self.certain)) or len(said)
         return " ".join(said[:at]), " ".join(said[at:])
 
     def brief(self, lines: int = 2, columns: int = 100) -> str:
-        """Return the answer in at most so many lines, if its first clauses fit.
+        """Return the answer in at most `lines` lines, if its first clauses fit.
 
-        What does not fit is left out: first what is ruled out and advice, then the last of the open
-        and of the certain clauses, which are counted.
+        What does not fit is left out: first what is ruled out and the advice, then the last open
+        clauses, then the last certain ones. The omitted open and certain clauses are counted.
         """
         shown, left_out = self, [0, 0]
         if self.certain or self.open:
@@ -212,7 +212,7 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
 def _lists(
     lead: str, again: str, parts: Iterable[str], joined: Callable[[list[str]], str]
 ) -> Iterable[str]:
-    """List parts in sentences of at most `_MOST_WORDS`, as far as single parts are shorter."""
+    """List parts in sentences of at most `_MOST_WORDS` words, unless a single part is longer."""
     fitting: list[str] = []
     for part in parts:
         if fitting and len(f"{lead}: {joined([*fitting, part])}".split()) > _MOST_WORDS:
@@ -227,14 +227,14 @@ _PROGRAMS = {"mysqld", "ndbmtd", "sysbench"}
 
 
 def sentence(text: str) -> str:
-    """Write a text as a sentence. Names such as ndb_join_pushdown keep their first letter."""
+    """Write a text as a sentence; a name such as ndb_join_pushdown stays in lower case."""
     first = text.partition(" ")[0].rstrip(",:")
     begins = first.isalpha() and first not in _PROGRAMS
     return f"{text[0].upper() if begins else text[0]}{text[1:]}."
 
 
 def sentences(notes: str) -> str:
-    """Write notes that semicolons part, as reasons and conditions are, as sentences.
+    """Turn notes separated by semicolons, such as reasons and conditions, into sentences.
 
     >>> sentences("shown, not judged; measured: 3 (2 of 5; 1 more)")
     'Shown, not judged. Measured: 3 (2 of 5; 1 more).'
@@ -253,7 +253,7 @@ _ALSO = "Also"
 
 
 def in_sentences(lead: str, parts: Iterable[str]) -> list[str]:
-    """Write a list as sentences of few words, for those who hear it; nothing of no parts.
+    """Write a list as short sentences, for those who hear it; an empty list gives none.
 
     >>> in_sentences("Read", ["a 1", "b 2"]), in_sentences("Read", ["a " * 20, "b " * 20])[1][:9]
     (['Read: a 1; b 2.'], 'Also: b b')
@@ -269,5 +269,5 @@ def in_sentences(lead: str, parts: Iterable[str]) -> list[str]:
 
 
 def in_one(words: str) -> str:
-    """Write each list of `in_sentences` in one sentence, for those who see it as a list."""
+    """Rejoin each list of `in_sentences` into one sentence, for those who see it as a list."""
     return words.replace(f". {_ALSO}: ", "; ")

@@ -1,8 +1,8 @@
 """What an experiment found, in one or two sentences: what is certain, and what is open.
 
 Every clause says no more than a verdict, and every number comes from the table or the dataset. The
-functions that say it are in the experiments' modules `answer`. Without one, an experiment answers
-with the count of its verdicts.
+functions that write answers are in the experiments' `answer` modules. An experiment without one
+answers with the count of its verdicts.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
 
     Parameters
     ----------
-    table : verdicts, as `judging.judge` gives them; of the capacity model its errors, of the brief
-        its corrections, and of the lab itself its goals.
+    table : verdicts, as `judging.judge` gives them; for the capacity model its errors, for the
+        brief its corrections, and for the lab itself its goals.
     dataset : what the verdicts judge; None for an experiment without data of its own.
     """
     discovery.modules("answer")

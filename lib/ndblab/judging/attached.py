@@ -1,8 +1,8 @@
-"""What a cluster can decide that the lab did not start.
+"""Which claims can be tested on a cluster that the lab did not start.
 
-Its CPUs may be divided in any way, and others may use it. What depends on how many CPUs a part of
-it has (a condition on them cannot be known), or on who else uses its memory, cannot be judged.
-Answers are as the columns of CPU budgets in `claims.csv` have them.
+Its CPUs may be divided in any way, and others may use it. So no claim can be judged that depends on
+how many CPUs a part of it has (a condition on them cannot be known), or on who else uses its
+memory. Answers have the form of the CPU budget columns in `claims.csv`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ELSEWHERE = {
 def answer(claim: str, kind: str, undivided: str) -> str:
     """Return "yes", or why an attached cluster cannot test a claim.
 
-    `undivided` is what the budget `shared` answers.
+    `undivided` is the claim's answer for the budget `shared`.
     """
     if kind == "absolute":
         return "an absolute value from another machine and setup: shown, not judged"

@@ -1,4 +1,4 @@
-"""Checks of claims, which experiments' modules `checks` hold, found by the id of a claim.
+"""Checks of claims, found by claim id; they are in the experiments' `checks` modules.
 
 A check gets a claim and the evidence of one dataset, and returns a finding. It never reads the
 claim's budgets or condition (`judge` does), and never decides without an interval.

@@ -1,8 +1,8 @@
 """Conditions of claims: whether what a source gives as the cause is at work in a dataset.
 
-A condition is named in `claims.csv`, and computed before any word is given. Those on how CPUs are
-used are here; others are in experiments' modules `checks`. None looks at the effect that its claim
-is about, so none can favour one outcome.
+A condition is named in `claims.csv`, and computed before any verdict. Conditions on CPU use are
+here; others are in the experiments' `checks` modules. None looks at the effect that its claim is
+about, so none can favour one outcome.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ from ndblab.judging.publication import Claim
 from ndblab.planning.cpu_budget import ATTACHED
 
 NODES_FREE = 0.8
-"""Below this share of what they may use, data nodes do not make sides alike that share them."""
+"""Data nodes below this share of their allowance do not equalise the sides that share them."""
 MOST = {SERVERS: SATURATED, SQL_SIDE: SATURATED, DATA_NODES: NODES_FREE, HOST: HOST_FULL_PCT / 100}
-"""Share from which on a part limits what servers can do."""
+"""Share at and above which a part limits what servers can do."""
 FULL = {**MOST, DATA_NODES: SATURATED}
-"""Share from which on a part is used up."""
+"""Share at and above which a part is used up."""
 FULL_PCT = f"{100 * SATURATED:.0f} % or more"
 NEAR_PCT = 80
-"""Percent of a CPU from which on the brief calls a thread near saturation."""
+"""Percent of a CPU at and above which the brief calls a thread near saturation."""
 
 
 IDLE_GROWTH = 1.5
-"""With more throughput than this from twice the clients, what they load is mostly idle."""
+"""If twice the clients raise throughput by more than this factor, what they load is mostly idle."""
 
 
 @dataclass(frozen=True)
 class State:
-    """Whether a condition holds, None if it cannot be known; its number; what quotas force.
+    """Whether a condition holds, its number in words, and what quotas force.
 
-    `ratios` has by contrast the ratio that quotas of `part` alone would give.
+    `holds` is None if it cannot be known. `ratios` has, by contrast, the ratio that the quotas of
+    `part` alone would give.
     """
 
     holds: bool | None
@@ -83,9 +84,9 @@ def known() -> set[str]:
 
 
 def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
-    """Return the state of all conditions of a claim: the first that fails, or is not known.
+    """Return the state of a claim's conditions: the first that fails, else the first unknown one.
 
-    If all hold, or there is none, it has the numbers of all.
+    If all hold, or there are none, the state has the numbers of all.
     """
     discovery.modules("checks")
     found = []
@@ -103,7 +104,7 @@ def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
 
 @condition("undivided")
 def undivided(claim: Claim, evidence: Evidence) -> State:
-    """No quota divides the CPUs, on either side; what one imposes would be the result."""
+    """Require that no quota divides the CPUs on either side: its effect would be the result."""
     for contrast, name in _sides(claim, evidence):
         if held := allowance.described(allowance.limits(evidence, contrast, name)):
             return State(False, f"quotas limit {held} (none wanted)")
@@ -112,43 +113,43 @@ def undivided(claim: Claim, evidence: Evidence) -> State:
 
 @condition("data-nodes-free")
 def data_nodes_free(claim: Claim, evidence: Evidence) -> State:
-    """The data nodes, which both sides share, have CPU to spare."""
+    """Require that the data nodes, which both sides share, have CPU to spare."""
     return _free(claim, evidence, {DATA_NODES: NODES_FREE})
 
 
 @condition("servers-free")
 def servers_free(claim: Claim, evidence: Evidence) -> State:
-    """What servers can do ends neither by a quota, nor with the data nodes or the host's CPUs."""
+    """Require that no quota, no data node and no lack of host CPUs limits the servers."""
     return _free(claim, evidence, MOST)
 
 
 @condition("cpus-free")
 def cpus_free(claim: Claim, evidence: Evidence) -> State:
-    """Neither a quota nor the CPUs end first; the claim itself is about the NDB threads."""
+    """Require that no quota or CPUs run out first; the claim itself is about NDB threads."""
     return _free(claim, evidence, MOST, threads=False)
 
 
 @condition("room-for-servers")
 def room_for_servers(claim: Claim, evidence: Evidence) -> State:
-    """The side with fewer servers leaves CPUs that more could use."""
+    """Require that the side with fewer servers leaves CPUs that more servers could use."""
     return _free(claim, evidence, MOST, only=B)
 
 
 @condition("saturated")
 def saturated(claim: Claim, evidence: Evidence) -> State:
-    """Some part uses up its CPUs, or an NDB thread its own, on both sides, and no quota before."""
+    """Require that, on both sides, CPUs or an NDB thread are used up, and no quota before them."""
     return _ended(claim, evidence, (A, B), "saturated")
 
 
 @condition("cpus-end")
 def cpus_end(claim: Claim, evidence: Evidence) -> State:
-    """With more servers the CPUs or the NDB threads end, and no quota before them."""
+    """Require that CPUs or NDB threads run out with more servers, and no quota before them."""
     return _ended(claim, evidence, (A,), "what ends")
 
 
 @condition("loaded")
 def loaded(claim: Claim, evidence: Evidence) -> State:
-    """Clients are enough to keep something busy: twice as many would not do twice the work."""
+    """Require enough clients to keep something busy: twice as many do less than twice the work."""
     words = []
     for found, contrast, name in _parts(claim, evidence):
         full, text = _fullest(found, evidence, contrast, name)
@@ -161,9 +162,9 @@ def loaded(claim: Claim, evidence: Evidence) -> State:
 
 
 def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) -> State:
-    """Return whether CPUs or NDB threads are used up on these sides, and a quota on none.
+    """Return whether these sides use up CPUs or NDB threads, and no side uses up a quota.
 
-    Under a quota processes stop by being throttled, which is not how the source's system ends.
+    A quota throttles processes, which is not how the source's system reaches its limit.
     """
     ended = []
     for found, contrast, name in _parts(claim, evidence):
@@ -179,7 +180,7 @@ def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) 
 
 
 def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
-    """Return what twice the clients do to throughput near a side, by the sweep, and in words."""
+    """Return the sweep's throughput growth for twice the clients near a side, also in words."""
     where = place(evidence, contrast, name)
     counts = evidence.clients(where.servers)
     pairs = [(a, b) for a, b in itertools.pairwise(counts) if where.clients in (a, b)]
@@ -198,14 +199,14 @@ def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
 
 @condition("ndb-saturated")
 def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
-    """An NDB thread of whatever kind is near saturation, on some side."""
+    """Require that an NDB thread of any kind is near saturation, on at least one side."""
     pct = max(_busiest_thread(evidence, *where) for where in _sides(claim, evidence))
     wanted = "" if pct >= NEAR_PCT else f" ({NEAR_PCT} % or more wanted)"
     return State(pct >= NEAR_PCT, f"{_of_thread(pct)}{wanted}")
 
 
 def _fullest(found: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
-    """Return how full the fullest part or thread of a side is (from 1 on it is), and in words."""
+    """Return how full a side's fullest part or thread is (1 or more is full), also in words."""
     most = max(found, key=_fullness)
     parts = [(_fullness(most), str(most))]
     with contextlib.suppress(MissingData):
@@ -229,10 +230,11 @@ def _free(
 ) -> State:
     """Return whether these parts use less than a share of what they may, wherever a claim looks.
 
-    With `threads`, nor may one of NDB be near saturation: it ends before all CPUs of its node do.
+    With `threads`, no NDB thread may be near saturation either: it reaches its limit before all
+    CPUs of its node do.
     """
     used = [p for found, _, name in _parts(claim, evidence) for p in found if only in ("", name)]
-    # Without a limit servers may take what others leave: the host's CPUs are what ends.
+    # Servers without a limit may take what others leave: only the host's CPUs can run out.
     unlimited = (DATA_NODES, HOST)
     used = [part for part in used if part.name in most and (part.limit or part.name in unlimited)]
     for name, limit in most.items():
@@ -252,9 +254,10 @@ def _free(
 
 
 def _forced(claim: Claim, evidence: Evidence) -> dict[str, float]:
-    """Return what quotas alone make of each ratio; nothing unless all sides use up unequal ones.
+    """Return the ratio that quotas alone would give each contrast.
 
-    In a closed loop p95 grows as clients do and falls as quotas rise.
+    Empty unless all sides use up unequal quotas. In a closed loop, p95 grows with the clients and
+    falls as quotas rise.
     """
     ratios = {}
     for contrast in of_claim(evidence, claim):
@@ -281,7 +284,7 @@ def _sides(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _parts(claim: Claim, evidence: Evidence) -> list[tuple[list[Part], str, str]]:
-    """Return the parts on each side of the contrasts of a claim, the contrast and the side."""
+    """Return, for each side of a claim's contrasts, its parts, the contrast and the side."""
     return [
         (list(allowance.parts(evidence, contrast, name).values()), contrast, name)
         for contrast, name in _sides(claim, evidence)

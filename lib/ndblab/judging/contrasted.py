@@ -1,6 +1,6 @@
 """Comparisons that come from contrasts: A against B, or parts of one configuration.
 
-It decides nothing. A sweep never stands for a contrast that a dataset does not have.
+This module decides nothing. A sweep never stands in for a contrast that a dataset lacks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Quantity = str | pd.Series
 _OF_THROUGHPUT = re.compile(r"(peak )?qps\([^)]*\)/(peak )?qps\([^)]*\)")
 _DECIDED_BY: dict[str, str] = {}
 NO_CONTRAST = "it has no contrast"
-"""How it is said that a dataset lacks one."""
+"""How a message begins that a dataset lacks a contrast."""
 
 
 def planned(evidence: Evidence, contrast: str) -> bool:
@@ -40,7 +40,7 @@ def planned(evidence: Evidence, contrast: str) -> bool:
 
 
 def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
-    """Return the point of a side: its servers, clients, variant ... as its manifest has them.
+    """Return the point of a side (servers, clients, variant ...) as the manifest has it.
 
     Raises
     ------
@@ -53,9 +53,9 @@ def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
 
 
 def decided_by(contrast: str, *claims: str) -> None:
-    """Let a contrast decide claims wherever a dataset has it.
+    """Make a contrast decide these claims wherever a dataset has it.
 
-    The manifests of older datasets give them to another one.
+    The manifests of older datasets assign the claims to another contrast.
     """
     _DECIDED_BY.update(dict.fromkeys(claims, contrast))
 
@@ -83,7 +83,7 @@ def of_claim(evidence: Evidence, claim: Claim) -> list[str]:
 
 
 def sides(evidence: Evidence, contrast: str) -> list[str]:
-    """Return the names of the sides that a contrast has: one, of a level."""
+    """Return the names of a contrast's sides; a level has only one."""
     return [name for name in (A, B) if evidence.contrasts[contrast][name]]
 
 
@@ -99,7 +99,7 @@ def slices(evidence: Evidence, contrast: str, name: str = A) -> pd.DataFrame:
 def ratio(
     evidence: Evidence, contrast: str, label: str, quantity: Quantity = QPS, tests: int = 1
 ) -> Comparison:
-    """Compare side A with side B: the ratio of a positive quantity of their slices.
+    """Compare sides A and B by the ratio of a positive quantity of their slices.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def ratio(
 def of_units(
     contrast: str, label: str, values: np.ndarray, tests: int = 1, log: bool = True
 ) -> Comparison:
-    """Return the mean of one value per unit of a contrast; of logarithms, with `log`."""
+    """Return the mean of one value per unit of a contrast; with `log`, of logarithms."""
 
     def interval(confidence: float) -> Estimate:
         if not values.size:
@@ -140,12 +140,12 @@ class Place:
 
     @property
     def servers(self) -> int:
-        """Servers with clients."""
+        """Number of servers with clients."""
         return int(side(self.evidence, self.contrast, self.side)["servers"])
 
     @property
     def clients(self) -> int:
-        """Clients of all of them."""
+        """Number of clients of all these servers."""
         return int(side(self.evidence, self.contrast, self.side)["clients"])
 
     @property
@@ -188,7 +188,7 @@ class Place:
         Parameters
         ----------
         values : by run id.
-        log : average logarithms, as of positive values, unless one of them is zero.
+        log : average logarithms, for positive values; ignored if one of them is zero.
         """
         log = log and bool((values > 0).all())
         found = contrasts.levels(self.evidence.slices, self.contrast, values, self.side, log)
@@ -230,6 +230,6 @@ def bounds(contrasts: Iterable[Mapping[str, Any]], claims: Sequence[Claim]) -> p
 
 
 def bounds_of(data: Dataset) -> dict[str, pd.DataFrame]:
-    """Return the table `bounds` of a dataset's contrasts, by its name."""
+    """Return the table `bounds` of a dataset's contrasts, by the table's name."""
     known = data.manifest.get("contrasts", ())
     return {"bounds": bounds(known, publication.claims())}

@@ -1,6 +1,7 @@
 """What a check of a claim may look at.
 
-It decides nothing, and knows no claim by name. `judging.contrasted` compares sides of contrasts.
+This module decides nothing, and knows no claim by name. `judging.contrasted` compares sides of
+contrasts.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def p95_of(evidence: Evidence, servers: int, clients: int, tests: int) -> Compar
 
 
 def p95_widened(p95: Estimate) -> Estimate:
-    """Widen an interval by a step of sysbench's histogram, as it cannot be finer than that."""
+    """Widen an interval by one step of sysbench's histogram, the finest it can resolve."""
     return Estimate(p95.value, p95.low / P95_STEP, p95.high * P95_STEP)
 
 

@@ -52,7 +52,7 @@ COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "u
 def judge(
     dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> pd.DataFrame:
-    """Judge claims by an experiment's dataset: the findings of `findings` as a table.
+    """Judge claims by an experiment's dataset, and return `findings` as a table.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def judge(
 def findings(
     dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> dict[str, Finding]:
-    """Judge claims by a dataset, which may be one that is still being measured.
+    """Judge claims by a dataset, which may still be being measured.
 
-    Earlier recordings that it has count as well (`recordings`).
+    Its earlier recordings count as well (`recordings`).
 
     Parameters
     ----------
@@ -118,7 +118,10 @@ def _on_brief_host(dataset: Dataset) -> bool:
 
 
 def _on_own_hosts(dataset: Dataset) -> bool:
-    """Return whether nodes ran on several machines: namespaces of one can only be cut off."""
+    """Return whether nodes ran on several machines.
+
+    The network namespaces of one machine do not count: they can only be cut off.
+    """
     manifest = dataset.manifest
     return bool(manifest.get("hosts")) and not manifest.get("namespaces")
 
@@ -132,9 +135,9 @@ def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
 def _in_scope(
     claim: Claim, finding: Finding, on_brief_host: bool = False, on_own_hosts: bool = False
 ) -> Finding:
-    """Decide no claim beyond its scope without saying so, nor contradict it there.
+    """Limit a finding to the claim's scope: beyond it, say so and contradict nothing.
 
-    What is ruled out waits for nothing.
+    A claim that is ruled out waits for nothing.
     """
     inside = {ANY, MACHINE} if on_brief_host and claim.source in _OF_THE_BRIEF else {ANY}
     inside |= {HOSTS} if on_own_hosts else set()
@@ -178,7 +181,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         also = state.words if why_not and fails else ""
         measured = finding is not None and pd.notna(finding.measured.value)
         if found.verdict == BY_CONSTRUCTION and not measured:
-            # Nothing was measured that could hold the value that quotas or sizes give.
+            # Nothing was measured that could show the value that quotas or sizes force.
             found = replace(found, verdict=NOT_TESTABLE)
         parts = [found.numbers, also]
         if measured:
@@ -188,7 +191,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     if finding is None:
         if waits := _waits(claim, dataset, 1):
             return Finding(INCONCLUSIVE, "", f"not measured yet: {lacking}", waits=waits)
-        # The design left it out, as the sweep or the budget had it.
+        # The design left the contrast out, because of the sweep or the budget.
         if dataset.manifest.get("contrasts") and lacking.startswith(NO_CONTRAST):
             return Finding(NOT_TESTABLE, lacking.replace("it has", "this dataset has", 1))
         return Finding(UNKNOWN, f"this dataset lacks the data: {lacking}")
@@ -207,10 +210,10 @@ def _failed(
     finding: Finding | None,
     evidence: Callable[[], Evidence],
 ) -> Finding:
-    """Return the verdict on a claim whose condition fails: what forces a value, or what lacks.
+    """Return the verdict on a claim whose condition fails: what forces a value, or what is missing.
 
-    Where the measured interval of a throughput ratio excludes the value that quotas give, they do
-    not make it alone: it is said what else does. Of p95 they give no exact value.
+    Where the measured interval of a throughput ratio excludes the value that quotas give, they are
+    not the only cause, and the finding names the other. For p95 they give no exact value.
     """
     exact = not claim.metric.startswith("p95")
     outside = [
@@ -236,7 +239,7 @@ def _ruled_out(why_not: str) -> Finding:
 
 
 def _waits(claim: Claim, dataset: Dataset, least: int) -> dict[str, None]:
-    """Return the contrasts of a claim of which the dataset is to have `least` blocks, or more."""
+    """Return the contrasts of a claim that still have fewer than `least` blocks."""
     wanted = named(dataset.manifest, claim.id)
     slices = dataset.slices
     blocks = slices["block"].groupby(slices["contrast"].astype(str)).nunique()

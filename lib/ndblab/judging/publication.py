@@ -23,7 +23,7 @@ ANY, MACHINE, HOSTS = "any", "machine", "hosts"
 BY_CONSTRUCTION = "by construction"
 """The verdict on what was measured if it follows from how the lab divides CPUs or sizes a log."""
 SCOPES = (ANY, MACHINE, HOSTS, "release", "network", "duration", "data size")
-"""What a statement may be limited to; `hosts` are one for each node, of a kind that can be lost."""
+"""What a statement may be limited to; `hosts`: a host for each node, any of which can be lost."""
 KINDS = ("absolute", "shape", "ratio", "method", "config")
 # What a comparison needs of (low, high), and how it reads.
 COMPARISONS = {
@@ -41,7 +41,7 @@ _REASON = re.compile(rf"{BY_CONSTRUCTION}: .+|(?!yes|{BY_CONSTRUCTION}).+")
 
 
 READING = "ndb_top:"
-"""How the statement of a claim begins that is a single number of a screen of `ndb_top`."""
+"""Begins the statement of a claim that is a single number on an `ndb_top` screen."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Claim:
     """One statement of a source that data can support or contradict.
 
     `low` and `high` bound what the statement allows, in `unit`. `scope` is one or several of
-    `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `condition` has the
-    names of one or several of `conditions.CONDITIONS`: whether the cause is at work in a dataset.
-    `effect` says in a few words which ratio it is about, if that is drawn beside others.
+    `SCOPES`, separated by commas; `cause` is the reason that the source gives, if any. `condition`
+    names one or several of `conditions.CONDITIONS`, which test whether the cause is at work in a
+    dataset. `effect` names in a few words the claim's ratio, if that is drawn beside others.
     `budgets` says for each CPU budget "yes", "yes if <what of a host>: <reason otherwise>", the
     reason why it can never test the claim, or "by construction: <what forces the value>".
     """
@@ -76,7 +76,7 @@ class Claim:
 
     @property
     def is_reading(self) -> bool:
-        """Whether it is a single number of a published screen of `ndb_top`."""
+        """Whether the claim is a single number on a published `ndb_top` screen."""
         return self.statement.startswith(READING)
 
     @property
@@ -206,7 +206,7 @@ def corrections(folder: Path = FOLDER) -> list[Correction]:
 
 
 def measured_as(folder: Path = FOLDER) -> dict[str, str]:
-    """Read which claims rest on the measurement of another: by id, the id of that one."""
+    """Read which claims rest on another claim's measurement: the other's id, by claim id."""
     rows = _rows(folder / "shared_measurements.csv", ["claim", "measured_as", "reason"])
     return {row["claim"]: row["measured_as"] for _, row in rows}
 
@@ -245,7 +245,7 @@ def _read(kind: type[T], path: Path) -> list[T]:
 
 
 def _rows(path: Path, columns: list[str]) -> list[tuple[int, dict[str, str]]]:
-    """Read a CSV file as (line number, row); every one of `columns` is there and no other."""
+    """Read a CSV file that has exactly `columns`, as (line number, row)."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file, strict=True)

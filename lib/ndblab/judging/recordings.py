@@ -1,15 +1,15 @@
 """The verdict on a claim by all recordings of an experiment together.
 
-The rule (docs/reading.md gives its reasons; it was written before any were pooled):
+The rule (docs/reading.md gives its reasons; it was written before any recordings were pooled):
 
 - each recording is judged alone, and those in which the claim could not be tested do not count;
 - what their comparisons measured is pooled with the variance between recordings
   (`statistics.recordings`), and the pooled interval decides;
 - a recording that decides the opposite by itself leaves the claim open;
-- what blocks of contrasts measured is decided by two cluster starts or more, of all recordings.
-  What is counted, alike in every slice, and what is said of a single long run needs one;
-- that something never happens is reproduced by `TRIALS` runs or more, of all recordings. Fewer
-  may contradict it, as one in which it happens is enough.
+- a verdict on blocks of contrasts needs two or more cluster starts, over all recordings. One is
+  enough for what is counted, alike in every slice, and for a claim about a single long run;
+- a claim that something never happens is reproduced by `TRIALS` or more runs, over all recordings.
+  Fewer may contradict it: one run in which it happens is enough.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 STARTS = 2
 """Cluster starts that a verdict needs: one says nothing about how starts differ."""
 TRIALS = 5
-"""Runs without an effect that show that there is none: 4 miss one of every second run in 6 %."""
+"""Runs without an effect that show that there is none: 4 runs miss an effect of every second run
+with a chance of 6 %."""
 _DECIDED = (REPRODUCED, CONTRADICTED)
 _NORMAL_95 = 1.96
 _COUNTED = "share of local reads"
@@ -54,9 +55,9 @@ _COUNTED = "share of local reads"
 
 @dataclass(frozen=True)
 class Recording:
-    """What one recording says of a claim, and the cluster starts of the contrasts behind it.
+    """What one recording says about a claim, and the cluster starts of the contrasts behind it.
 
-    None of these where starts do not matter.
+    `starts_of` is empty where starts do not matter.
     """
 
     where: str
@@ -65,7 +66,7 @@ class Recording:
 
     @property
     def starts(self) -> int | None:
-        """Return the cluster starts of the contrast with fewest."""
+        """Return the cluster starts of the contrast with the fewest; None without any."""
         return min(self.starts_of.values(), default=None)
 
 
@@ -121,7 +122,7 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         newest, numbers = findings[-1], "; ".join(alone)
         if len(words) == 1:
             return replace(newest, numbers=numbers)
-        # Shown is what leaves it open.
+        # Show the finding that leaves the claim open.
         shown = next((f for f in reversed(findings) if f.verdict not in _DECIDED), newest)
         why = "recordings do not all say the same"
         return replace(shown, verdict=INCONCLUSIVE, numbers=numbers, why=why, waits={})
@@ -141,7 +142,7 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
 
 
 def _word(one: Recording) -> str:
-    """Write what a recording says alone, by no more than it rests on."""
+    """Write the verdict of one recording, limited to the starts or runs it rests on."""
     word = one.finding.verdict
     if word in _DECIDED and one.starts is not None and one.starts < STARTS:
         return f"{word} within one cluster start"
@@ -150,11 +151,11 @@ def _word(one: Recording) -> str:
 
 
 def pool(found: Sequence[Comparison], tests: int = 1) -> Comparison:
-    """Return one comparison of all recordings, of what each of them measured.
+    """Pool what each recording measured into one comparison.
 
     Parameters
     ----------
-    tests : comparisons that the claim has, any of which may contradict it.
+    tests : number of comparisons of the claim, any of which may contradict it.
     """
     newest = found[-1]
     if not all(one.estimate.bounded for one in found):
@@ -177,7 +178,7 @@ def pool(found: Sequence[Comparison], tests: int = 1) -> Comparison:
 
 
 def _widths(one: Comparison) -> float:
-    """Return how many standard errors half of an interval has."""
+    """Return half the width of an interval, in standard errors."""
     if one.values is None or not one.values.size:
         return _NORMAL_95
     units = one.values.shape[0]
@@ -190,8 +191,8 @@ def _widths(one: Comparison) -> float:
 def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> dict[str, int]:
     """Return the cluster starts of each contrast that decides a claim.
 
-    Empty where starts do not matter: no contrast decides it, NDB counted it or nothing varies, or
-    the cluster is one that the lab did not start.
+    Empty where starts do not matter: no contrast decides the claim, NDB counted the value, nothing
+    varies, or the lab did not start the cluster.
     """
     names = named(dataset.manifest, claim.id)
     varies = not math.isclose(finding.measured.low, finding.measured.high)

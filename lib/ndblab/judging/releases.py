@@ -20,7 +20,7 @@ def are_measured(source: str, versions: Mapping[str, str]) -> bool:
 
     Parameters
     ----------
-    versions : of its manifest; those of the second engine are called "second_...".
+    versions : from its manifest; the names of the second engine's begin with "second_".
     """
     found = tuple(rondb_series(versions.get(name, "")) for name in ("ndb", "second_ndb"))
     return found == NEEDED[source]

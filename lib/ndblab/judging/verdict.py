@@ -1,6 +1,6 @@
 """How comparisons become a verdict.
 
-It never knows a claim by name, nor where an estimate came from.
+This module knows no claim by name, nor where an estimate came from.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ndblab.statistics.estimate import CONFIDENCE, Estimate, sidak
 REPRODUCED = "reproduced"
 CONTRADICTED = "contradicted"
 DIFFERS = "differs here"
-"""A claim that is contradicted, but was made of one machine, release, network ... (its scope)."""
+"""A contradicted claim that was made about one machine, release, network ... (its scope)."""
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable here"
 NOT_COMPARABLE = "not comparable"
@@ -43,13 +43,13 @@ RULED_OUT = (BY_CONSTRUCTION, NOT_TESTABLE, NOT_COMPARABLE)
 
 NO_ESTIMATE = Estimate(math.nan)
 ONE_START = "one cluster start only"
-"""How the reason begins why a verdict is withheld: one start tells nothing of how starts differ."""
+"""Begins the reason for a withheld verdict: one start says nothing about how starts differ."""
 NO_INTERVAL = "one run per point gives no interval"
 NO_INTERVAL_YET = f"there is no interval before {sequential.LOOKS[0]} blocks"
 
-# What counts as equal to a published ratio or absolute value: its gain within a quarter of the
-# published one (20 % more: 15 to 25 %), an absolute value within a tenth. Both are the lab's own:
-# the sources round theirs, and without a tolerance no measurement could ever agree with a number.
+# What counts as equal to a published number: a ratio whose gain is within a quarter of the one
+# published (20 % more: 15 to 25 %), an absolute value within a tenth. Both tolerances are the lab's
+# own: the sources round numbers, and without a tolerance no measurement could ever agree with one.
 GAIN_TOLERANCE = 0.25
 VALUE_TOLERANCE = 0.1
 
@@ -63,8 +63,8 @@ class Comparison:
     `estimate`, at 95 % alone, is printed and decides "for"; `corrected`, at 95 % for all
     comparisons together, decides "against" (None: the same).
 
-    `judged` is False for what is only shown. One that comes from a `contrast` has the `values` of
-    its units, as logarithms with `log`; none of them before it was measured.
+    `judged` is False for what is only shown. A comparison from a `contrast` has the `values` of
+    its units, as logarithms with `log`; they are empty until it is measured.
     """
 
     label: str
@@ -117,9 +117,9 @@ class Comparison:
         return min(self.estimate.value - least, most - self.estimate.value)
 
     def chances(self, claim: Claim) -> dict[int, float] | None:
-        """Return the chance of each later look of its contrast to decide it, by units.
+        """Return, by units, the chance that each later look at its contrast decides it.
 
-        None if there is no interval yet. It knows nothing of what else widens an interval.
+        None if there is no interval yet. Whatever else widens an interval is ignored.
         """
         if self.values is None:
             return None
@@ -140,11 +140,11 @@ class Comparison:
 class Finding:
     """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate.
 
-    `waits` has the contrasts that an undecided claim waits for, each with the chance of its later
-    looks to decide it, by units: None if that is not known yet. `condition` is the number of the
-    claim's condition, which holds. `held` says in how many recordings and cluster starts a verdict
-    holds. `compared` has what was compared. `trials` are the runs of a claim that something never
-    happens, of which each may be the first in which it does; None for any other claim.
+    `waits` has the contrasts that an undecided claim waits for, each with the chances, by units,
+    that its later looks decide it: None if not known yet. `condition` is the number of the claim's
+    condition, which holds. `held` says in how many recordings and cluster starts a verdict holds.
+    `compared` has what was compared. For a claim that something never happens, `trials` is the
+    number of runs, each of which may be the first in which it does; None for any other claim.
     """
 
     verdict: str

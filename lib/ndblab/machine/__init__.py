@@ -151,4 +151,4 @@ class Links(Protocol):
         """End a host with all its processes, without a word to anybody."""
 
     def power_on(self, host: str) -> None:
-        """Start a host again that was powered off; it has its files."""
+        """Restart a host that was powered off; it has its files."""

@@ -28,19 +28,19 @@ STEP = 1 / 250
 REMOVAL_TIMEOUT_S = 2
 
 _WEIGHT = {"cgroup1": ("cpu.shares", "1024"), "cgroup2": ("cpu.weight", "100")}
-"""File and usual value of a group's weight, by version (sched-design-CFS.rst, cgroup-v2.rst)."""
+"""File and default value of a group's weight, by version (sched-design-CFS.rst, cgroup-v2.rst)."""
 
 
 def period_and_quota_us(cpus: float, steps: int = 0) -> tuple[int, int]:
-    """Return the shortest period, and the quota in it, that amount to `cpus` CPUs.
+    """Return the shortest period, and the quota in it, that give `cpus` CPUs.
 
     The period shows in latency, since a process that has used its quota waits for the next one.
 
     The kernel draws the phase of a group's periods when the group is made (Linux,
-    kernel/sched/fair.c, init_cfs_bandwidth). Of two groups with equal periods it then never
-    changes, and decides which of them waits for the other's CPUs: two equal MySQL servers differed
-    by 4 % from phase to phase (standard deviation, 2 CPUs), and by 2 % with periods a step apart,
-    whose phases pass each other once in 250 periods (`./lab bench phases`).
+    kernel/sched/fair.c, init_cfs_bandwidth). Between two groups with equal periods, the phase then
+    never changes, and decides which of them waits for the other's CPUs: two equal MySQL servers
+    differed by 4 % from phase to phase (standard deviation, 2 CPUs). They differed by 2 % with
+    periods a step apart, whose phases pass each other once in 250 periods (`./lab bench phases`).
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ class Groups:
     base: Path
 
     def claim(self) -> None:
-        """Prepare the group above `base` for being divided; raise LabError if that is refused.
+        """Prepare the group above `base` to be divided; LabError if that is refused.
 
         In version 2 only a group without processes of its own may limit its children
-        (cgroup-v2.rst, "No Internal Process Constraint"): ours move to a leaf of it. The root
+        (cgroup-v2.rst, "No Internal Process Constraint"): ours move to a leaf below it. The root
         group, which has no cgroup.type, is exempt.
         """
         if self.kind != "cgroup2":
@@ -132,7 +132,7 @@ class Groups:
         return period
 
     def weigh(self) -> None:
-        """Make the group `base`, with the weight that groups have unless told otherwise.
+        """Make the group `base` with the default weight of groups.
 
         Groups of equal weight below the same parent share CPUs equally when both want more than
         there is, whatever the number of their threads (Linux, sched-design-CFS.rst and
@@ -180,7 +180,7 @@ class Groups:
         return ["sh", "-c", f'echo $$ > "{target}" && exec "$@"', "sh"]
 
     def lift(self) -> None:
-        """Remove all limits, for processes to end at full speed or limits to be set anew."""
+        """Remove all limits, so that processes end at full speed or new limits can be set."""
         name, unlimited = self._limit
         for limit in sorted(self.base.rglob(name), key=lambda path: len(path.parts)):
             with contextlib.suppress(OSError):
@@ -188,7 +188,7 @@ class Groups:
 
     @property
     def _limit(self) -> tuple[str, str]:
-        """Name of the file that holds a group's limit, and what stands for none."""
+        """Name of the file that holds a group's limit, and its value for no limit."""
         return ("cpu.max", "max") if self.kind == "cgroup2" else ("cpu.cfs_quota_us", "-1")
 
     def remove(self) -> None:

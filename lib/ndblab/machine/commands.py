@@ -146,7 +146,7 @@ def output(
 
 @contextmanager
 def handling(action: Callable | signal.Handlers, *numbers: signal.Signals) -> Iterator[None]:
-    """Have signals handled in this way for the length of a `with` block, in the main thread."""
+    """Handle signals by `action` for the length of a `with` block, in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -20,7 +20,7 @@ def write(file: Path, data: bytes) -> None:
 
 
 def replace_folder(new: Path, final: Path) -> None:
-    """Return a folder its final name; at any moment the old or the new one can be recovered."""
+    """Give a folder its final name; at any moment the old or the new one can be recovered."""
     old = final.with_name(f".{final.name}.old")
     if final.exists():
         os.rename(final, old)

@@ -175,10 +175,10 @@ def read(root: str | Path = "/") -> Host:
 
 
 def _tasks_left(root: Path, status: dict[str, str]) -> int | None:
-    """Processes and threads that the limit of this user (RLIMIT_NPROC) leaves; root has none.
+    """Count the processes and threads that this user's RLIMIT_NPROC leaves; root has no limit.
 
-    The limit is the hard one, as the lab raises the soft one to it. Root of a container that an
-    ordinary user started is that user here. Source: Linux, getrlimit(2), user_namespaces(7).
+    The hard limit counts, since the lab raises the soft one to it. Root of a container that an
+    ordinary user started counts as that user. Source: Linux, getrlimit(2), user_namespaces(7).
     """
     limit = _limit(read_text(root / "proc/self/limits"), "Max processes", hard=True)
     user = status.get("Uid", "").split()[:1]

@@ -1,6 +1,6 @@
-"""Company: who else uses the host's CPUs, processes or, on a virtual machine, other machines.
+"""Company, which uses the host's CPUs too: processes or, on a virtual machine, other machines.
 
-The lab's processes are its own and its descendants: nodes, load generators, programs that it runs.
+The lab's processes are its own one and its descendants: nodes, load generators, programs it runs.
 Kernel threads work for everybody and are left out.
 
 A process that ends between two readings is not missed: its parent inherits its CPU time.
@@ -19,8 +19,9 @@ from typing import NamedTuple
 LIMIT_PCT = 5.0
 """Company above this share of the host's CPUs disturbs a measurement."""
 STEAL_LIMIT_PCT = 3.0
-"""Steal above this share of the host's CPU time disturbs one: in two sweeps with much of it, 10 %
-of steal took 9 and 27 % of throughput. It comes in waves; half of their runs had less than 1 %."""
+"""Steal above this share of the host's CPU time disturbs a measurement: in two sweeps with much
+of it, a steal of 10 % cost 9 and 27 % of throughput. Steal comes in waves; half of these sweeps'
+runs had less than 1 %."""
 _KERNEL_THREAD = 0x00200000
 """PF_KTHREAD of Linux, include/linux/sched.h; the flags are those of proc_pid_stat(5)."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -107,7 +108,7 @@ def between(before: Reading, after: Reading) -> Company:
         now = after.others.get(pid)
         if now is not None and now.started_ticks == earlier.started_ticks:
             continue
-        # What it had used before has passed to its next living ancestor.
+        # The CPU time that it had used before has passed to its nearest living ancestor.
         heir = earlier.parent
         while heir not in after.others and heir in before.others:
             heir = before.others[heir].parent

@@ -213,7 +213,7 @@ def _marked(mark: Path) -> list[psutil.Process]:
     """Find the living processes, other than this one, that carry a mark.
 
     A process that is just becoming another program shows no environment for a moment (execve(2)
-    empties it before it fills it): a young one without any is checked again.
+    empties it before it fills it), so a young process without one is checked again.
     """
     found, unclear = [], []
     for process in psutil.process_iter():
@@ -237,7 +237,7 @@ def _marked(mark: Path) -> list[psutil.Process]:
 
 
 def _name(process: psutil.Process) -> str:
-    """Name of a process, empty if it has just ended."""
+    """Return the name of a process, empty if it has just ended."""
     try:
         return process.name()
     except psutil.Error:

@@ -24,8 +24,8 @@ DELEGATE = (
     "printf '[Service]\\nDelegate=cpu memory pids\\n' | "
     f"sudo tee {_DROP_IN}/delegate-cpu.conf && sudo systemctl daemon-reload"
 )
-"""Has systemd delegate the cpu controller to users, which it does by itself from release 252 on. It
-holds for users who log in after that."""
+"""Makes systemd delegate the cpu controller to users, as it does by itself from release 252 on. It
+takes effect for users who log in afterwards."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class CpuController:
 
 
 def cpu_limit(root: Path) -> float | None:
-    """CPU bandwidth that this process may use (a container's limit, say), in CPUs."""
+    """Return the CPU bandwidth that this process may use (a container's limit, say), in CPUs."""
     groups = [*_ancestors(root, "cgroup2", ""), *_ancestors(root, "cgroup", "cpu")]
     return min((cpus for group in groups if (cpus := limit_cpus(group))), default=None)
 
 
 def limit_cpus(group: Path) -> float | None:
-    """CPU bandwidth that a control group of either version is limited to, in CPUs.
+    """Return the CPU bandwidth limit of a control group of either version, in CPUs.
 
     Source: Linux, cgroup-v2.rst ("cpu.max") and sched-bwc.rst.
     """
@@ -61,11 +61,11 @@ def limit_cpus(group: Path) -> float | None:
 
 
 def memory_left_bytes(root: Path) -> int | None:
-    """Memory that the limits of this process (a container's, say) leave it, in bytes.
+    """Return the memory that the limits of this process (a container's, say) leave it, in bytes.
 
     File cache and slabs that the kernel can reclaim count as left, as they do in MemAvailable:
-    they are charged to the group, and reclaimed when it needs the memory. Above "memory.high"
-    processes are throttled, so that it is a limit too.
+    they are charged to the group, and reclaimed when it needs the memory. Above "memory.high",
+    processes are throttled, so it is a limit too.
     Source: Linux, cgroup-v2.rst ("memory.high", "memory.stat") and cgroup-v1/memory.rst.
     """
     left = []
@@ -82,7 +82,7 @@ def memory_left_bytes(root: Path) -> int | None:
 
 
 def tasks_left(root: Path) -> int | None:
-    """Processes and threads that the limits of this process (a container's, say) leave it.
+    """Count the processes and threads that this process's limits (a container's, say) leave it.
 
     Source: Linux, cgroup-v2.rst ("pids.max") and cgroup-v1/pids.rst.
     """
@@ -95,7 +95,7 @@ def tasks_left(root: Path) -> int | None:
 
 
 def _reclaimable_bytes(group: Path) -> int:
-    """File cache and slabs of a control group that can be reclaimed, those below it included.
+    """Return the reclaimable file cache and slabs of a control group and the groups below it.
 
     In version 1 only the "total_" counters include the groups below.
     """
@@ -132,14 +132,14 @@ def cpu_controller(root: Path) -> CpuController:
 
 
 def in_scope() -> bool:
-    """Whether this process, or one that started it, has asked systemd for a scope."""
+    """Return whether this process, or one that started it, has asked systemd for a scope."""
     return IN_SCOPE in os.environ
 
 
 def ends_at_log_out(root: Path, user: str) -> bool:
-    """Whether systemd ends this process when its user logs out everywhere.
+    """Return whether systemd ends this process when its user logs out everywhere.
 
-    It ends the user's manager then, and with it all scopes, unless the user lingers.
+    It then ends the user's manager, and with it all scopes, unless the user lingers.
     Source: loginctl(1), "enable-linger"; systemd, src/login/logind-user.c, for the folder.
     """
     manager = f"/user@{os.getuid()}.service/"
@@ -148,7 +148,7 @@ def ends_at_log_out(root: Path, user: str) -> bool:
 
 
 def remedy(kind: str) -> str:
-    """Return what lets a host limit CPU bandwidth whose `CpuController` is of this kind."""
+    """Return what lets a host with a `CpuController` of this kind limit CPU bandwidth."""
     if kind == UNDELEGATED:
         return f"Run `{DELEGATE}`, and log in again."
     return "Run as root or inside `systemd-run --user --scope -p Delegate=yes`."
@@ -185,7 +185,7 @@ def _controllers(group: Path) -> list[str]:
 
 
 def _writable(root: Path, path: Path) -> bool:
-    """Whether we may write a file of a hierarchy; containers have them mounted read-only."""
+    """Return whether we may write a file of a hierarchy; in containers these are read-only."""
     mounted = [m for m in _mounts(root) if path.is_relative_to(m.where) and "cgroup" in m.kind]
     innermost = max(mounted, key=lambda m: len(m.where.parts))
     return "ro" not in innermost.options and os.access(path, os.W_OK)
@@ -221,7 +221,7 @@ def _mount(root: Path, kind: str, option: str = "") -> Path | None:
 
 
 def _ancestors(root: Path, kind: str, controller: str) -> list[Path]:
-    """The control group of this process and those above it, as far as they are visible here."""
+    """List the control group of this process and those above it, as far as visible here."""
     mount = _mount(root, kind, controller)
     if mount is None:
         return []

@@ -12,7 +12,7 @@ from ndblab.machine.topology import read_text
 
 
 def write(file: Path, text: str) -> None:
-    """Write a file of a control group; an error names it, also if the write itself is refused."""
+    """Write a file of a control group; an error names it, even if only the write is refused."""
     try:
         file.write_text(text)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How slow this machine is, for timeouts: one that is emulated needs more time for everything.
+"""How slow this machine is, for timeouts: an emulated one needs more time for everything.
 
 It is no benchmark.
 """
@@ -20,7 +20,7 @@ def timeout_s(ordinary_s: float) -> float:
 
 @functools.cache
 def slowness() -> float:
-    """Return how many times as long as an ordinary machine this one takes, at least 1.
+    """Return by what factor this machine is slower than an ordinary one, at least 1.
 
     The fastest of a few tries counts, since others may use the CPU meanwhile.
     """

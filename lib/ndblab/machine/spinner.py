@@ -15,9 +15,9 @@ def command(python: str = sys.executable, idle: bool = False, cpu: int | None = 
 
     Parameters
     ----------
-    python : the program that executes it, which any Python is.
-    idle : give way to every process of normal priority (sched(7), SCHED_IDLE): it takes only time
-        in which its CPU would sleep.
+    python : the Python that executes it; any will do.
+    idle : give way to every process of normal priority (sched(7), SCHED_IDLE), and so take only
+        time in which the CPU would sleep.
     cpu : the only logical CPU that it may use.
     """
     steps = ["import os"]

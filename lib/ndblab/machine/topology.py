@@ -42,8 +42,8 @@ class NumaNode:
 def cpus(root: Path, allowed: Collection[int] = ()) -> tuple[Cpu, ...]:
     """Read the logical CPUs that are online, or those of them that are `allowed`.
 
-    A core is known by the lowest number of its logical CPUs: `core_id` is unique only within a
-    cluster of cores on some machines, and in a package on others (Linux, cputopology.rst).
+    The lowest number of its logical CPUs identifies a core: `core_id` is unique only within a
+    cluster of cores on some machines, and within a package on others (Linux, cputopology.rst).
     """
     base = root / _CPUS
     online = parse_cpu_list(read_text(base / "online")) or tuple(allowed)
@@ -138,9 +138,9 @@ def format_cpu_list(ids: Iterable[int]) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file of /proc or /sys; empty where there is none.
+    """Return the text of a file of /proc or /sys; empty where there is none.
 
-    Names in it, of mount points say, may be in any encoding; they stay usable as paths.
+    Names in it, of mount points for example, may be in any encoding; they stay usable as paths.
     """
     try:
         return path.read_text("utf-8", errors="surrogateescape")

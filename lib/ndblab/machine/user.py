@@ -15,7 +15,7 @@ _FOR_OTHERS = re.compile(
     r"|MYSQL_(HOST|HOME|TCP_PORT|UNIX_PORT|GROUP_SUFFIX)|MYSQLX_(TCP|UNIX)_PORT|MARIADB_HOME"
     r"|LIBMYSQL_\w+|NDB_CONNECTSTRING|UMASK(_DIR)?|VIRTUAL_ENV"
 )
-"""Variables that tell pytest, compilers, git, IPython and MySQL what a user wants elsewhere."""
+"""Variables that set up pytest, compilers, git, IPython and MySQL for a user's other projects."""
 NEXT_STEP = "Set XDG_CACHE_HOME to a folder that you can write to."
 
 
@@ -28,11 +28,11 @@ def name() -> str:
 
 
 def forget_settings() -> None:
-    """Remove what the user has set for the programs of other projects from this process.
+    """Remove from this process what the user has set for the programs of other projects.
 
     With PYTEST_ADDOPTS=--collect-only, say, all tests of the lab would pass without having run, and
     IPython would take the packages of another VIRTUAL_ENV before ours. With umask 000, mysqld would
-    skip the lab's my.cnf, as every user could write it.
+    skip the lab's my.cnf, because every user could write it.
     """
     os.umask(os.umask(0o077) | 0o002)
     for name in [name for name in os.environ if _FOR_OTHERS.fullmatch(name)]:

@@ -1,4 +1,4 @@
-"""The experiments: a question with its sweep, variants, figures and claims, and its measurement.
+"""The measurement: sweeps, and blocks of slices, on clusters that it starts and stops.
 
-`claims` judges; here a verdict only ends or prolongs a measurement.
+It judges nothing: while it runs, a verdict only ends or prolongs it.
 """

@@ -40,9 +40,10 @@ def measure(
 ) -> str:
     """Measure the slices of a block in order, appending each slice to the dataset.
 
-    Where others on the host disturb it, the block is measured again, and `on_disturbed` is told in
-    one line. A last attempt is not given up: a hypervisor that never leaves the CPUs alone is what
-    the host is like. Once queries have lasted too long for turns, nobody takes turns any more.
+    If others on the host disturb the block, it is measured again, and `on_disturbed` is called with
+    one line about it. The last attempt counts even if the hypervisor takes CPUs away: if it never
+    stops, that is what the host is like. Once queries have lasted too long for turns, nobody takes
+    turns any more.
 
     Raises
     ------
@@ -71,8 +72,8 @@ def _attempt(
 ) -> tuple[str, str]:
     """Measure a block up to the first slice that is not good; return why, and who disturbed it.
 
-    A block that lacks a slice is of no use. In the last attempt, a slice counts that was measured
-    although the hypervisor took CPUs away; and in a duet, since it takes them from both sides.
+    A block that lacks a slice is of no use. A slice from which the hypervisor took CPUs away counts
+    in the last attempt, and always in a duet, where both sides lose them.
     """
     tolerant = last or contrast.design == designs.DUET
     before = None
@@ -91,10 +92,10 @@ def _attempt(
 
 
 def _begins_start(contrast: Contrast, number: int, clusters: Clusters, writer: Writer) -> bool:
-    """Return whether a block needs another cluster start than the one that serves now.
+    """Return whether a block needs a new cluster start.
 
-    Past half-way, that is if no other start has served its contrast: one that another contrast
-    began will do as well.
+    Past half-way, it does if only the current start has served its contrast; a start that another
+    contrast began will do as well.
     """
     if not contrast.half_way:
         return contrast.begins_start(number) and contrast.name in clusters.contrasts
@@ -104,9 +105,9 @@ def _begins_start(contrast: Contrast, number: int, clusters: Clusters, writer: W
 
 
 def _turned_late(contrast: Contrast, number: int, writer: Writer) -> bool:
-    """Return whether turns came too late when a switched block was measured before.
+    """Return whether turns came too late in an earlier attempt at a switched block.
 
-    A block without a late turn, as on a host with idle CPUs, takes no second longer.
+    A block without a late turn, as on a host with idle CPUs, takes no extra time.
     """
     slices = writer.snapshot().slices
     mine = slices[slices["contrast"] == contrast.name]
@@ -168,8 +169,8 @@ def _in_turns(
     there = {name: ready(each) for name, each in first.items()}
     clusters.contrasts.add(contrast.name)
     asked = [_asked(contrast, each, clusters, *there[each.side], size) for each in slot]
-    # Sessions have what is set when they begin, so each side's is set again before its own. If one
-    # connected anew, it would have the other's: a load with reconnects is void.
+    # Sessions keep the settings from when they begin, so each side's are set again before its own
+    # sessions. One that reconnected would get the other side's: a load with reconnects is void.
     again = {name: functools.partial(lambda each: ready(each)[0], first[name]) for name in first}
     return turns.measure(asked, again, contrast.pause_s)
 
@@ -177,7 +178,7 @@ def _in_turns(
 def _asked(
     contrast: Contrast, each: Slice, clusters: Clusters, cluster: Cluster, start: int, size: Profile
 ) -> slices.Asked:
-    """Return what is asked of a slice on its cluster."""
+    """Return a slice with its job on its cluster."""
     side = contrast.side(each.side)
     usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
     fixed = any(
@@ -195,13 +196,13 @@ def _asked(
 def _skipped(
     contrast: Contrast, each: Slice, usable: Callable[[Point], Sequence[Node]], fixed: bool
 ) -> int:
-    """Return how many of its usable servers a slice leaves to others.
+    """Return how many of its usable servers a slice skips.
 
-    Equal servers of one cluster start may differ. So the sides of a duet exchange their servers
-    within the block; and in an alternation the two slices of the side with fewer servers use the
-    first and the last of those that the other side uses (in turns, one in this block and one in
-    the next). Which these are is drawn for each block.
-    Nothing moves where a variant gives a server by its name another quota (`fixed`).
+    Servers with equal settings may still differ within one cluster start. So the sides of a duet
+    swap servers within the block. In an alternation, the two slices of the side with fewer servers
+    use the first and the last of the other side's servers (with turns, one in this block and one in
+    the next). Which servers these are is drawn for each block.
+    Servers stay fixed if a variant sets the quota of a server by name (`fixed`).
     """
     if contrast.b is None or fixed:
         return 0
@@ -209,7 +210,7 @@ def _skipped(
     other = contrast.side(designs.A if each.side == designs.B else designs.B).point
     there, others = usable(mine), usable(other)
     if contrast.design == designs.DUET:
-        # Servers of another transporter or pool are others anyway; starts exchange them.
+        # Another transporter or pool means other servers anyway; cluster starts swap them.
         if there != others:
             if not set(there).isdisjoint(others):
                 raise ValueError(f"sides of {contrast.name} would load a server together")

@@ -1,4 +1,7 @@
-"""The cluster that each point of a sweep needs, or both of a block of twins; not their order."""
+"""The cluster that each point of a sweep needs, or the two of a block of twins.
+
+It does not decide the order of points.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Clusters:
-    """Clusters by variant; one runs on for as long as the points that follow need no other.
+    """Clusters by variant; each keeps running until a point needs another.
 
-    `starts` counts the cluster starts of the whole dataset. With every other one, transporters and
-    connection pools are dealt to the servers from the last (`deployment.turned`). The dataset keeps
-    the configuration of the latest start. `contrasts` names those that the running cluster has
-    been measured for. Of clusters over several hosts, `sites` has these by name. Quotas of variants
-    are shares of the CPUs of `machine`, which is as it was while no cluster ran. The `links`
-    between hosts can be cut, if there are any. Twins run until another cluster is needed; they are
-    two starts. `restarts` counts those of MySQL servers for contrasts of that design.
+    `starts` counts the cluster starts of the whole dataset. At every other start, transporters and
+    connection pools are dealt to the servers beginning with the last (`deployment.turned`). The
+    dataset keeps the configuration of the latest start. `contrasts` names those measured on the
+    running cluster. If clusters span several hosts, `sites` has these by name. Quotas of variants
+    are shares of the CPUs of `machine`, as it was while no cluster ran. The `links` between hosts,
+    if there are any, can be cut. Twins run until another cluster is needed, and count as two
+    starts. `restarts` counts the restarts of MySQL servers for contrasts of that design.
     """
 
     startable: ClassVar[bool] = True
@@ -90,12 +93,12 @@ class Clusters:
     def binaries_of(self, variant: str) -> Binaries:
         """Return the programs of a variant: those of the second installation, or the usual ones.
 
-        Over several hosts they are those where the load generators run.
+        Over several hosts, they are those of the host where the load generators run.
 
         Raises
         ------
         ValueError
-            If there is no second one.
+            If the variant needs a second installation and there is none.
         """
         if self.sites:
             return self.sites[self.plans[variant].load_host].binaries
@@ -115,9 +118,9 @@ class Clusters:
     def ready(self, point: Point, *others: Point) -> Cluster:
         """Return the cluster of a point with its tables filled; start it unless it is running.
 
-        It has the CPU quotas of the point's variant, or else those of its plan, and its servers
-        know their own data nodes and have variables set if the variant says so. Other points that
-        are measured at the same time need the same of all this (ValueError).
+        It has the CPU quotas of the point's variant, or else those of its plan. If the variant says
+        so, its servers know their own data nodes and have variables set. `others` are measured at
+        the same time, and must need the same in all this (ValueError).
         """
         needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
         quotas = self._quotas_cpus(point.variant)
@@ -160,16 +163,16 @@ class Clusters:
         self._set, self._started_with = {}, {}
 
     def restarted(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
-        """Return the cluster of a slice of restarts, and the number of the start of its server.
+        """Return the cluster of a slice of restarts, and the number of its server's start.
 
-        For each block all servers are restarted at the same moment, each with what its side sets;
-        with every other block the sides exchange their servers. The data nodes run on, also for
-        another contrast whose servers differ in nothing but such options.
+        For each block, all servers are restarted at the same moment, each with the options of its
+        side; in every other block, the sides swap servers. The data nodes keep running, even for
+        another contrast if its servers differ only in such options.
 
         Raises
         ------
         LabError
-            If a server does not come up again: it names the side.
+            If a server does not come up again; the error names the side.
         """
         points = {name: contrast.side(name).point for name in (A, B)}
         plan, binaries = self._needed(points[A])
@@ -188,7 +191,7 @@ class Clusters:
         return cluster, self.restarts - (each.side == A)
 
     def _whose(self, plan: Plan, points: Mapping[str, Point]) -> Callable[[LabError], str]:
-        """Return what says whose an error is, by the MySQL servers of sides that it names."""
+        """Return a function that names the sides whose MySQL servers an error mentions."""
         servers = {
             node.name: pair.called(side, point.variant)
             for side, point in points.items()
@@ -201,14 +204,14 @@ class Clusters:
     def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.
 
-        Both are started with their tables filled, unless they run. Every side has its own cluster,
-        whatever its variant; with every other block they exchange their places, and in two of four
-        transporters and connection pools are turned as for every other start.
+        Unless they are running, both clusters are started and their tables filled. Every side has
+        its own cluster, whatever its variant. The clusters swap places in every other block; in two
+        blocks of four, transporters and connection pools are turned as at every other start.
 
         Raises
         ------
         LabError
-            If a twin does not come up: it names the side. None of them runs then.
+            If a twin does not come up; the error names the side, and neither twin runs then.
         """
         if self._twins_of != (contrast.name, each.block):
             self._start_twins(contrast, each)
@@ -246,7 +249,7 @@ class Clusters:
     def _fill(
         self, started: Cluster, point: Point, plan: Plan, binaries: Binaries
     ) -> list[tuple[Job, Filled]]:
-        """Fill the tables of a cluster, for each of the variants that need others."""
+        """Fill the tables of a cluster for each variant that needs tables of its own."""
         jobs = [
             self.experiment.job(self.size, binaries, plan, dataclasses.replace(point, variant=name))
             for name in self.experiment.filled(point.variant)
@@ -267,7 +270,10 @@ class Clusters:
         return registry.find(job.point.workload).prepare(started, job)
 
     def _keep(self, started: Cluster, point: Point) -> bool:
-        """Keep configuration and the load's own files in the dataset; return if it is the usual."""
+        """Keep a cluster's configuration and the load's own files in the dataset.
+
+        Return whether it is the usual cluster.
+        """
         default = dataclasses.replace(point, variant=DEFAULT_VARIANT)
         usual = self._needed(point) == self._needed(default)
         manifest.keep_start(self.writer, self.experiment, started, point, usual)
@@ -277,7 +283,7 @@ class Clusters:
         return self.plans[point.variant], self.binaries_of(point.variant)
 
     def _note_periods(self) -> None:
-        """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
+        """Note the longest CPU quota periods, where the kernel has lengthened any."""
         running = [each for each in (self._cluster, *self._twins.values()) if each]
         manifest.note_periods(self.writer, running)
 
@@ -287,7 +293,7 @@ class Clusters:
         self._limited = quotas_cpus
 
     def _set_global(self, wanted: Mapping[str, object]) -> None:
-        """Set variables of the MySQL servers, and put back what only another variant has set."""
+        """Set variables of the MySQL servers, and restore those that only another variant set."""
         new = [name for name in wanted if name not in self._started_with]
         self._started_with |= variables.shown(self._cluster, new)
         seen = variables.set_global(self._cluster, {**self._started_with, **wanted})

@@ -1,4 +1,4 @@
-"""What a host allows: of a plan, and of the contrasts that an experiment asks for."""
+"""Whether a host can carry out a plan, and the contrasts that an experiment asks for."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def disk_free_bytes(plan: Plan) -> int:
 def contrasts(
     wanted: Iterable[Contrast], plans: Mapping[str, Plan], machine: Host, say: Callable[[str], None]
 ) -> tuple[Contrast, ...]:
-    """Return the contrasts with pairs of starts in place of twins for which there is no room.
+    """Return the contrasts, with pairs of starts in place of twins for which there is no room.
 
     Parameters
     ----------
     plans : of the clusters, by variant.
-    machine : as it is while no cluster runs.
-    say : is told in a line what is done otherwise, and why.
+    machine : the host as it is while no cluster runs.
+    say : called with one line on what is done instead, and why.
     """
     found = []
     for each in wanted:

@@ -1,7 +1,7 @@
 """What a dataset says of its measurement: its manifest, its identity, and facts of its clusters.
 
-Two measurements of one identity are the same, and one resumes the other; folders and ports do not
-change it.
+Two measurements with the same identity are the same, and one resumes the other; folders and ports
+are no part of it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 ANYWHERE = Places("/var/tmp/ndblab/cluster", "/var/tmp/ndblab/cluster")
-"""Places for which configurations are compared, wherever the cluster really is; those of the
-recorded datasets, which keep their identity this way."""
+"""Places assumed when configurations are compared, wherever the cluster really is. They are those
+of the recorded datasets, which thus keep their identity."""
 
 
 def describe(
@@ -53,7 +53,7 @@ def describe(
     Parameters
     ----------
     second : the other installation, where engines are compared.
-    hosts : of a cluster over several.
+    hosts : the hosts of a cluster over several.
     """
     todo = experiment.sweep(size)
     plans = experiment.plans(size, budget, machine, ANYWHERE, hosts and _anywhere(hosts))
@@ -96,7 +96,7 @@ def describe(
 
 
 def _anywhere(hosts: spread.Hosts) -> spread.Hosts:
-    """Return hosts without their addresses and folders: those of namespaces are always others."""
+    """Return hosts without addresses and folders: those of namespaces change every time."""
     folder = ANYWHERE.cluster_dir
     placed = (dataclasses.replace(h, address=h.name, folder=folder) for h in hosts.placed)
     return dataclasses.replace(hosts, placed=tuple(placed))
@@ -114,7 +114,7 @@ def of_contrasts(experiment: Experiment, size: Profile) -> dict[str, object]:
 
 
 def _config_digest(plan: Plan, binaries: Binaries) -> str:
-    """Hash of the configuration without servers' ports: another one is another measurement."""
+    """Hash the configuration without server ports; another hash means another measurement."""
     servers = tuple(dataclasses.replace(s, port=s.port and 0) for s in plan.servers)
     anywhere = dataclasses.replace(plan, servers=servers)
     text = config.config_ini(anywhere, binaries.ndb_version)
@@ -124,7 +124,7 @@ def _config_digest(plan: Plan, binaries: Binaries) -> str:
 
 @functools.cache
 def git_commit() -> str | None:
-    """Commit of the lab that measures, marked if its files have changed since."""
+    """Return the commit of the lab that measures, marked if its files have changed since."""
     argv = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -153,10 +153,10 @@ def keep_start(
 
 
 def note_periods(writer: Writer, clusters: Iterable[Cluster]) -> None:
-    """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
+    """Note the longest CPU quota periods, where the kernel has lengthened any."""
     found: list[tuple[str, tuple[int, int]]] = []
     for each in clusters:
-        # A cluster whose host is lost has none to note, and its own error.
+        # A cluster whose host is lost has none to note, and reports its own error.
         with contextlib.suppress(LabError):
             found += each.lengthened_us().items()
     known = dict(writer.manifest.get("lengthened_us", {}))

@@ -94,7 +94,7 @@ class UnderLoad:
     started_utc: str = field(default_factory=lambda: now_utc())
 
     def finish(self) -> None:
-        """Let the load end."""
+        """Wait for the load to end, and read the probes again."""
         self.report: Report = self.load.finish()
         self.probed = probed(self.before, self.cluster, self.job)
         # The cluster log is dated by the calendar, all else by the monotonic clock.
@@ -117,7 +117,7 @@ class UnderLoad:
         """
         report, samples, point = self.report, self.samples, self.job.point
         status, company = self._status(status), samples.company()
-        # While clients leave, the host idles, which is no part of the rate.
+        # The host idles while clients leave; that is no part of the rate.
         asked_s = self.job.profile.duration_s
         span = report.began, asked_s if overran(status) else report.lasted_s
         host = samples.host(*span)
@@ -156,7 +156,7 @@ class UnderLoad:
         return Run(composed, named, disturbance=disturbance(company, host["host_steal_pct"]))
 
     def _status(self, done: str) -> str:
-        """Return the status of the run: what was `done` failed, or the load, or its probes."""
+        """Return the status of the run: that of what was `done`, of the load, or of its probes."""
         if done == OK:
             done = self.report.status if self.warm == OK else f"warm-up failed: {self.warm}"
         if not is_good(done):
@@ -172,7 +172,7 @@ class UnderLoad:
         return round(client_pct, 1) if len(client) else None
 
     def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:
-        """What was done and what the cluster log says of the run, in the order of time."""
+        """Return what was done and what the cluster log says of the run, in order of time."""
         began_s = self._began_s
         logged = node_log.events(log, began_s, began_s + self.report.lasted_s)
         rows = [(round(at - self.report.began, 3), *rest) for at, *rest in marks]
@@ -194,7 +194,7 @@ def status_of_probes(job: Job, tables: Mapping[str, pd.DataFrame], queries: floa
 
 
 def disturbed(company: Company) -> str:
-    """Return the status of a run beside too much company."""
+    """Return the status of a run that too much company disturbed."""
     return f"company: {company.name} used {company.pct:.0f} % of the CPUs"
 
 
@@ -205,5 +205,5 @@ def row(point: Point, repeat: int, **measured: object) -> pd.DataFrame:
 
 
 def now_utc() -> str:
-    """Time of day in UTC, as datasets have it."""
+    """Return the date and time in UTC, as datasets have them."""
     return datetime.now(UTC).isoformat(timespec="seconds")

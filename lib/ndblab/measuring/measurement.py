@@ -1,6 +1,6 @@
 """A measurement, from this host to a dataset: plan, install, clusters, sweep, contrasts.
 
-It resumes an interrupted measurement, and goes on with a complete one if it is asked to.
+It resumes an interrupted measurement, and continues a complete one on request.
 """
 
 from __future__ import annotations
@@ -64,23 +64,24 @@ def measure(
 
     Parameters
     ----------
-    again : measure anew what is complete. If False, the complete dataset of the same measurement is
-        returned; with `minutes`, what others on the host disturbed is measured again first, and its
-        open claims get the rest of the time.
-    minutes : when to stop measuring for claims that are open, since the start; the sweep is always
-        completed. None for the profile's own time.
-    engines : the two installations of an experiment that compares engines, as `install.engines` has
-        them; None for any other experiment.
-    hosts : the hosts to spread the cluster over, as `connected.opened` has them; None for those
-        that the experiment needs, which are namespaces of this machine, or for this machine alone.
-    insecure_network : leave NDB's own links between `hosts` plain text. Those of namespaces that
-        the experiment needs never leave this machine, and always are.
+    again : repeat a complete measurement. If False, its dataset is returned instead; with
+        `minutes`, what others on the host disturbed is first measured again, and the open claims
+        get the rest of the time.
+    minutes : minutes from the start after which open claims are no longer measured; the sweep is
+        always completed. None for the profile's own time.
+    engines : the two installations of an experiment that compares engines, as for
+        `install.engines`; None for any other experiment.
+    hosts : the hosts to spread the cluster over, as for `connected.opened`; None for this machine
+        alone, or for namespaces of this machine if the experiment needs several hosts.
+    insecure_network : leave NDB's own links between `hosts` in plain text. Links between namespaces
+        that the experiment needs never leave this machine, and are always in plain text.
     judging : what contrasts are measured for; None for the published claims.
 
     Raises
     ------
     LabError
-        If it is impossible here, or a cluster fails on the way; completed runs are saved.
+        If the measurement is impossible here, or a cluster fails during it; completed runs are
+        saved.
     """
     asked = Request(
         experiment, size, budget, overrides, port, progress, again, minutes, engines, hosts, judging
@@ -151,7 +152,7 @@ def _plans(
         feasible.check(machine, *plans.values(), engines=asked.engines)
         return plans
     there.check(*plans.values())
-    # Namespaces have the memory of this machine together.
+    # Namespaces share the memory of this machine.
     for each in plans.values() if there.network else ():
         feasible.check_size(host.read(), each)
     return plans
@@ -218,7 +219,7 @@ def carry_out(
     with opened as writer, contextlib.closing(clusters_of(writer)) as clusters:
         again_ids = []
         if known:
-            # No more than fit the time: an hour is not measured again in minutes.
+            # No more than fit the time: minutes are not enough to repeat an hour.
             fit = math.floor(limit_s * len(todo) / sweep_s)
             again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
         if not known or again_ids:
@@ -233,7 +234,7 @@ def carry_out(
 
 
 def _left_to_do(data: datasets.Dataset, judging: Judging) -> str:
-    """Say what a complete dataset may go on with; empty if that is nothing."""
+    """Say what is left to measure for a complete dataset; empty if nothing is."""
     from ndblab.measuring.deciding import contrasts
 
     spoilt = disturbed.described(data, contrasts.noted(data.manifest))
@@ -243,7 +244,7 @@ def _left_to_do(data: datasets.Dataset, judging: Judging) -> str:
 
 
 def limit_of_s(experiment: Experiment, wanted: Profile, minutes: int | None) -> float:
-    """Return after how many seconds a measurement ends though claims are open."""
+    """Return the seconds after which a measurement ends even if claims are open."""
     sweep_s = time_needed.sweep_s(experiment, wanted)
     own_s = time_needed.own_s(experiment, wanted)
     return 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted, own_s)
@@ -264,5 +265,5 @@ def expected(experiment: Experiment, wanted: Profile, minutes: int | None) -> st
 
 
 def _once(wanted: Profile, minutes: int | None) -> bool:
-    """Whether each contrast gets a single block."""
+    """Return whether each contrast gets a single block."""
     return wanted.name == "smoke" and not minutes

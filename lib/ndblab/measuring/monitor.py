@@ -3,8 +3,8 @@
 It only measures.
 
 Processes are sampled once a second. NDB threads cost nothing during a short run: every data node
-keeps its last 20 one-second samples in ndbinfo.cpustat_1sec, newest first, which are fetched after
-the run (and every few seconds of a long one).
+keeps its last 20 one-second samples in ndbinfo.cpustat_1sec, newest first. They are fetched after
+the run, and every few seconds during a long one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ndblab.workloads.load_generator import Job, LoadGenerator
 
 LAB = "lab"
-"""In place of the host's name: the lab's process, beside a cluster over several hosts."""
+"""Stands for the host name of the lab's own process when the cluster spans several hosts."""
 INTERVAL_S = 1.0
 IMPLAUSIBLE_PCT = 115
 """A thread uses at most one CPU; a counter read late shows a little more, never this much."""
@@ -46,8 +46,8 @@ class Samples:
     """The raw samples of one run; times are those of `time.monotonic`.
 
     `kinds` maps node id and thread number of an NDB thread to its kind: "main", "ldm", "tc" ...
-    `watched` maps the id of a process to its role and node id, host by host; the host is unnamed
-    where there is one.
+    `watched` maps, for each host, a process id to its role and node id; a single host has an empty
+    name.
     """
 
     def __init__(self, kinds: Mapping[tuple[int, int], str]) -> None:
@@ -64,7 +64,7 @@ class Samples:
         self.watched[host] = {**self.watched.get(host, {}), pid: (role, node_id)}
 
     def add(self, processes: Mapping[int, ProcessUse], use: HostUse | None, host: str = "") -> None:
-        """Add one reading of processes, by process id, and of their host, unless it is None."""
+        """Add one reading of processes, by process id, and of their host unless `use` is None."""
         for pid, used in processes.items():
             watched = self.watched[host][pid]
             self._processes.append((used.at_s, *watched, used.cpu_s, used.rss_bytes))
@@ -78,7 +78,7 @@ class Samples:
     def add_threads(self, fetched_s: float, rows: Iterable[tuple[int, ...]]) -> None:
         """Add rows of ndbinfo.cpustat_1sec that are new since the last fetch, newest first.
 
-        A sample ends up to a second before it is fetched; it is taken to end half a second before.
+        The newest sample ended up to a second before the fetch; half a second is assumed.
         """
         histories: dict[tuple[int, int], list[tuple[int, ...]]] = {}
         for node_id, thr_no, *values in rows:
@@ -111,7 +111,7 @@ class Samples:
         """Return the table `ndb_threads` of a run.
 
         Times of samples are accurate to half a second, so the samples at both ends are left out.
-        A thread of which that leaves none, as in a short run, has its nearest sample.
+        A thread left with none, as in a short run, keeps its sample nearest the middle of the run.
         """
         import pandas as pd
 
@@ -134,9 +134,9 @@ class Samples:
         return table.loc[inside, order].sort_values(["t_s", "node_id", "thr_no"])
 
     def company(self) -> company.Company:
-        """Return what others used from the first reading to the last; nothing if there are none.
+        """Return what others used from the first reading to the last; nothing without readings.
 
-        Of several hosts, it is the one where they used most.
+        With several hosts, return it for the host where others used most.
         """
         found = [
             (company.between(readings[0], readings[-1]), host)
@@ -146,12 +146,12 @@ class Samples:
         return most._replace(name=f"{most.name} on {host}") if host and most.name else most
 
     def host(self, began: float, duration_s: float) -> dict[str, float]:
-        """Return how busy the hosts were in a run: busy and stolen CPU in percent of all, load.
+        """Return busy and stolen CPU time of the hosts in a run, in percent, and their load.
 
-        The load is that of the host where it is highest.
+        The load is the highest of any host.
         """
         spans = [_ends(uses, began, duration_s) for uses in self._host.values()]
-        # iowait may run backwards (proc_stat(5)), so that the parts can exceed the whole a little.
+        # iowait may run backwards (proc_stat(5)), so the parts can slightly exceed the whole.
         total_s, busy_s, steal_s = (
             sum(max(0.0, getattr(last, name) - getattr(first, name)) for first, last in spans)
             for name in ("total_s", "busy_s", "steal_s")
@@ -167,14 +167,14 @@ class Samples:
 
 
 def _ends(uses: Sequence[HostUse], began: float, duration_s: float) -> tuple[HostUse, HostUse]:
-    """Return the first and the last reading of a host in a run, or of all if it has but one."""
+    """Return a host's first and last reading in a run, or overall if the run has fewer than two."""
     inside = [use for use in uses if -0.5 <= use.at_s - began <= duration_s + 0.5]
     first, *_, last = inside if len(inside) > 1 else uses
     return first, last
 
 
 def of(cluster: Cluster) -> Samples:
-    """Return samples, none taken yet, of the nodes of a cluster and of the lab itself.
+    """Return empty samples that watch the nodes of a cluster and the lab itself.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def load_host(cluster: Cluster, generator: LoadGenerator, job: Job) -> str:
 def read(cluster: Cluster, samples: Samples) -> None:
     """Sample the processes and the hosts once."""
     for host, machine in cluster.machines.items():
-        # Of a host that is gone there is nothing to sample. Whoever needs it will say so.
+        # A host that is gone has nothing to sample. Whatever needs it will report that.
         with contextlib.suppress(LabError):
             processes = machine.process_use(samples.watched.get(host, ()))
             samples.add(processes, machine.host_use(), host)
@@ -212,14 +212,17 @@ def read_hosts(cluster: Cluster, samples: Samples) -> None:
 
 
 def read_company(cluster: Cluster, samples: Samples) -> None:
-    """Read once which other processes the hosts have."""
+    """Sample once the processes on each host that are not the lab's."""
     for host, machine in cluster.machines.items():
         with contextlib.suppress(LabError):
             samples.add_company(machine.company(), host)
 
 
 def fetch_threads(cluster: Cluster, samples: Samples) -> None:
-    """Ask the last MySQL server, which is idle unless all are in use; skip a failure."""
+    """Fetch samples of NDB threads, ignoring a failure.
+
+    They come from the last MySQL server, which is idle unless all are in use.
+    """
     with contextlib.suppress(pymysql.Error):
         rows = cluster.query(_CPUSTAT, server=len(cluster.plan.servers))
         samples.add_threads(time.monotonic(), rows)

@@ -1,6 +1,6 @@
 """Measures the runs of a sweep, one after the other, until the dataset has them all.
 
-It leaves only complete runs, however it ends. It repeats a run that others on the host disturb, and
+It leaves only complete runs, however it ends. It repeats a run that others on the host disturb, but
 no failed one.
 """
 
@@ -30,7 +30,7 @@ from ndblab.measuring import measured_run
 Cluster = TypeVar("Cluster")
 
 ATTEMPTS = 3
-"""How often a measurement is made that others on the host disturb."""
+"""How often, at most, a measurement is made if others on the host disturb it."""
 LONGEST_REPEATED_S = 60
 """A disturbed run that takes longer is not repeated: it is only marked."""
 
@@ -52,7 +52,7 @@ def perform(
     next start repeats it. After any other exception there is no row of the run.
 
     A run that others disturb is measured again when the cluster's other runs are done, since steal
-    comes in waves of minutes. A host that is never quiet makes a sweep half as long again at most.
+    comes in waves of minutes. A host that is never quiet lengthens a sweep by half at most.
     """
     todo = [
         (point, repeat)
@@ -104,7 +104,7 @@ def _bar(total_s: int, done_s: int, progress: bool) -> tqdm:
 
 @contextmanager
 def _failures_kept(sweep: Sweep, writer: Writer, point: Point, repeat: int) -> Iterator[None]:
-    """Keep a run that a LabError of a `with` block ends as a row with that reason."""
+    """Keep a row, with the reason, of a run that a LabError ends in the `with` block."""
     started_utc = measured_run.now_utc()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What only root can give this host before anything starts: one list, and one line to type."""
+"""What this host lacks and only root can provide, as one list and one line to type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ndblab.planning.deployment import Plan
 
 _SEGMENTS = 4096
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-"""Programs in which tests look at the report."""
+"""Programs in which tests open the report."""
 
 
 def every(
@@ -30,12 +30,12 @@ def every(
     release: str | None = None,
     tools: Iterable[Tool] = (),
 ) -> list[Lack]:
-    """List everything that this host lacks for the lab's commands, with plans that it chose.
+    """List everything that this host lacks for the lab's commands and for these plans.
 
     Parameters
     ----------
-    tarball, release : what is to be installed, as `install.ensure` has them.
-    tools : what some experiments need besides.
+    tarball, release : what is to be installed, as for `install.ensure`.
+    tools : what some experiments also need.
     """
     lacks: list[Lack] = []
     # If what is installed cannot be used, the doctor and the installation say so.
@@ -56,18 +56,18 @@ def require(
     release: str | None = None,
     tools: Iterable[Tool] = (),
 ) -> None:
-    """Refuse to start if something is lacking without which plans or an installation fail.
+    """Refuse to start if this host lacks something that plans or an installation need.
 
     Parameters
     ----------
-    installing : whether NDB Cluster and sysbench are wanted, which are installed unless present.
+    installing : whether NDB Cluster and sysbench are needed; they are installed unless present.
     tarball, release, tools : as for `every`.
 
     Raises
     ------
     LabError
-        It lists everything that is lacking, so that one line suffices. Or what is installed cannot
-        be used, or no release fits.
+        If something is lacking; the error lists everything, so that one line suffices. Also if
+        what is installed cannot be used, or no release fits.
     """
     first = [*_of_plans(plans), *(install.lacks(tarball, release) if installing else ())]
     if any(lack.needed for lack in first):
@@ -99,7 +99,7 @@ def _of_plan(plan: Plan) -> Iterator[Lack]:
 
 
 def _of_host(host: Host) -> Iterator[Lack]:
-    """What the `scaled` budget takes of systemd."""
+    """Yield what the `scaled` budget needs from systemd."""
     use = "CPU quotas, for the `scaled` budget"
     if host.cpu_controller.kind == own_cgroup.UNDELEGATED:
         what = f"the cpu controller ({host.cpu_controller.reason})"
@@ -107,7 +107,7 @@ def _of_host(host: Host) -> Iterator[Lack]:
     without = host.cpu_controller.kind == "none" and os.geteuid() != 0
     if without and Path("/run/systemd/system").exists():
         if Path(f"/run/user/{os.getuid()}/bus").exists():
-            return  # It runs, and cannot help: the cpu controller is in version 1.
+            return  # The manager runs but cannot help: the cpu controller is in version 1.
         has_apt = requirements.package_manager().program == "apt-get"
         packages = ("dbus-user-session",) if has_apt else ()
         linger = as_root(f"loginctl enable-linger {user.name()}")

@@ -30,7 +30,7 @@ _DIRTY = "-dirty"
 RULE_SINCE_UTC = "2026-11-27"
 """From this day on a recording may have failed runs (docs/reading.md)."""
 LEAST_GOOD = 2
-"""Good runs that each point of a sweep keeps."""
+"""Good runs that each point of a sweep must keep."""
 _REPEAT = r"_r\d+(?=_|$)"
 _PRECISION = ("profile", "sweep")
 """Parts whose number of repeats says how precise a recording is, not what it measures."""
@@ -95,7 +95,7 @@ def folder_named(dataset: str) -> Path:
 
 
 def _read(folder: Path) -> datasets.Dataset:
-    """Read a dataset unless somebody has it: two of a large one would fill the memory."""
+    """Read a dataset, or reuse a copy in use: two of a large one would fill the memory."""
     file = folder.resolve() / MANIFEST
     key = file, file.stat().st_mtime_ns if file.exists() else 0
     data = _HELD.get(key) or datasets.read(folder)
@@ -115,8 +115,8 @@ def _recorded(name: str) -> datasets.Dataset:
 def good_enough(data: datasets.Dataset) -> bool:
     """Return whether few enough runs of a recording's sweep failed.
 
-    Every point keeps `LEAST_GOOD` good runs, or all it has; no run failed in what was measured
-    before this rule. A status is looked at, and no value; a run that overran is a good one.
+    Every point must keep `LEAST_GOOD` good runs, or all it has; in a recording older than this
+    rule, no run may have failed. Only the status counts, no value; a run that overran is good.
     """
     if not data.failed:
         return True
@@ -153,15 +153,15 @@ def folder(experiment: Experiment) -> Path:
 def folders_of(experiment: Experiment) -> list[Path]:
     """Return the folders of an experiment's recorded datasets that count, the newest last.
 
-    The newest that is good enough has the experiment's design; those of another design do not
-    count (`why_not`), whatever they measured.
+    The newest that is good enough sets the design; recordings of another design do not count
+    (`why_not`), whatever they measured.
     """
     known = {
         file.parent: json.loads(file.read_text())
         for file in (RECORDED / experiment.name).glob("*/manifest.json")
     }
     folders = sorted(known, key=lambda each: known[each]["started_utc"])
-    # What was the newest before this rule was written stays it.
+    # A recording from before this rule stays the newest even if it is not good enough.
     while folders and _under_rule(known[folders[-1]]) and not good_enough(_read(folders[-1])):
         folders.pop()
     return [each for each in folders if not why_not(known[each], known[folders[-1]])]
@@ -170,9 +170,9 @@ def folders_of(experiment: Experiment) -> list[Path]:
 def why_not(manifest: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
     """Return why a recording does not count beside the newest one; empty if it does.
 
-    It counts if it is complete, by committed code, of today's layout, and of the same design: the
+    It counts if it is complete, measured by committed code, and of the same layout and design: the
     same releases, division of CPUs, configuration, sweep and contrasts. The host, the build and the
-    number of repeats may differ. Nothing that was measured is looked at.
+    number of repeats may differ. Measured values play no part.
     """
     if manifest["status"] != COMPLETE:
         return "it is not complete"

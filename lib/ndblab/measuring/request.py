@@ -1,4 +1,4 @@
-"""What is asked of a measurement, and the command that asks for it."""
+"""The request for a measurement, and the command that makes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The parameters of `measurement.measure`, but for the network between hosts."""
+    """The parameters of `measurement.measure`, except for the network between hosts."""
 
     experiment: Experiment
     size: str
@@ -28,7 +28,7 @@ class Request:
     judging: Judging | None
 
     def say(self, text: str) -> None:
-        """Tell the user, unless silence is asked for."""
+        """Tell the user what is going on, if that is wanted."""
         say(text, self.progress)
 
 

@@ -1,6 +1,6 @@
-"""The tables of a slice: what its load reported, and what was sampled, of the measured span.
+"""The tables of a slice: what its load reported, and what was sampled, in the measured span.
 
-Nothing is run here, and nothing is said of what a failure means.
+It runs nothing, and does not decide what a failure means.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 TOO_LATE = "the load reported too late, or ended before its time"
 SWITCHED_TOO_LATE = "what the sides differ in was switched too late"
 BEFORE_S = 0.5
-"""How long before its slice the first interval may begin; with more, the queries of another slice,
-or of the warm-up, are part of its rate."""
+"""How long before its slice the first interval may begin. If it begins earlier, queries of another
+slice, or of the warm-up, are part of its rate."""
 BEGAN_BEFORE = f"its first report covers more than {BEFORE_S:g} s before it"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A slice that is asked for: its place in its contrast (columns of `slices`), and its job.
+    """A slice to measure: its place in its contrast (columns of `slices`), and its job.
 
-    The profile of the job has the times of the slice, in whole seconds under sysbench, and the same
-    for all slices of a slot.
+    The profile of the job has the times of the slice. They are whole seconds under sysbench, and
+    the same for all slices of a slot.
     """
 
     place: Mapping[str, object]
@@ -93,13 +93,13 @@ def of_load(
 ) -> Run:
     """Compose the tables of a slice from its intervals in the report of the whole load.
 
-    It is void if its first interval began more than `BEFORE_S` before it.
+    A slice is void if its first interval began more than `BEFORE_S` before the slice.
 
     Parameters
     ----------
-    span : begin and seconds between the readings of processes, if there were any.
+    span : beginning and seconds between the readings of processes, if there were any.
     void : why the slice does not count, if it does not.
-    more : queries that ended after it and count for it.
+    more : queries that ended after the slice but count towards it.
     """
     times = asked.job.profile
     first_s = times.warmup_s + place * times.duration_s
@@ -144,7 +144,7 @@ def _composed(
     tables: dict[str, pd.DataFrame],
     measured: Mapping[str, float],
 ) -> Run:
-    """Return a slice under its name: its tables, and the output of its load if it is not good."""
+    """Return the tables of a slice with its run id, and its load's output if it is not good."""
     if status == OK and company.disturbs:
         status = disturbed(company)
     run_id = str(asked.place["run_id"])
@@ -155,7 +155,7 @@ def _composed(
         warmup_s=float(asked.job.profile.warmup_s), **measured,
         company_pct=company.pct, company=company.name,
     )  # fmt: skip
-    # What the output of a good slice says, its intervals hold.
+    # The intervals of a good slice hold all that its output says.
     logs = {} if status == OK else report.logs
     named = {f"{run_id}.{name}": text for name, text in logs.items()}
     stolen_pct = float(measured.get("host_steal_pct", 0.0))
@@ -168,7 +168,7 @@ def _warm_up_rows(report: Report, times: Profile) -> int:
 
 
 def _after_warm_up(report: Report, times: Profile) -> pd.DataFrame:
-    """Return the intervals of the measured span, its begin at 0 s."""
+    """Return the intervals of the measured span, which begins at 0 s."""
     if report.intervals.empty:
         return report.intervals
     after = report.intervals.iloc[_warm_up_rows(report, times) :]
@@ -177,11 +177,11 @@ def _after_warm_up(report: Report, times: Profile) -> pd.DataFrame:
 
 
 def _totals(report: Report, times: Profile) -> dict[str, float]:
-    """Return what the measured span amounts to; nothing if there was none.
+    """Return the totals of the measured span; nothing if there was none.
 
-    Its queries are those of the whole execution without those of the warm-up, and it takes what
-    is left of the time: totals are exact, while sysbench may end before it reports the last second.
-    Of an execution that overran, the intervals up to the asked time count.
+    Queries and time are those of the whole execution minus those of the warm-up: totals are exact,
+    while sysbench may end before it reports the last second. If an execution overran, only its
+    intervals up to the requested time count.
     """
     if report.status == OK and report.whole:
         return {"duration_s": report.lasted_s, **report.metrics}
@@ -204,7 +204,7 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
 
 
 def _while_all_work(report: Report, times: Profile) -> dict[str, float]:
-    """Return what the intervals of the measured span amount to; nothing if they miss half of it."""
+    """Return the totals of the measured span's intervals; nothing if they miss half of it."""
     intervals = _after_warm_up(report, times)
     seconds = np.diff(report.ended_s, prepend=0.0)[intervals.index]
     if seconds.sum() < times.duration_s / 2:
@@ -230,7 +230,7 @@ def _sampled(
 ) -> dict[str, pd.DataFrame]:
     """Return CPU of processes and NDB threads, averaged over the span.
 
-    Of the load generators only those of these `numbers` count, anew from 0.
+    Only load generators with these `numbers` are kept, renumbered from 0.
     """
     processes = samples.processes(*span)
     others = _of_clients(processes) & ~processes["node_id"].isin(numbers)

@@ -6,10 +6,10 @@ decides neither what is compared nor what a failure means.
 sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
 load generator covers both the warm-up and the measured span, and its first intervals are dropped.
 The cluster and the host are sampled at the two ends of the span, not in between; if an overloaded
-host lets the lab take the first sample so late that little is left, there is none. A load that ends
-by itself has no warm-up, its span is the whole of it, and only the host is sampled. Slices that
-share a load are watched by the monitor, or not, to see what it costs (`measure_in_turn`), or differ
-in what is switched under it (`measure_switched`).
+host delays the first sample until little of the span is left, there are no samples. A load that
+ends by itself has no warm-up; its span is the whole load, and only the host is sampled. Slices that
+share a load differ in whether the monitor watches them, to see what it costs (`measure_in_turn`),
+or in what is switched during the load (`measure_switched`).
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
 
 CONNECT_TIMEOUT_S = 30
-"""Time for clients to connect, besides that of each."""
+"""Time for all clients to connect, on top of the time per client."""
 END_MARGIN_S = 0.05
-"""The last reading is so long before the load ends: a process that has ended cannot be read."""
+"""The last reading is this long before the load ends: a process that has ended cannot be read."""
 SWITCHED_LATE_S = 0.2
-"""A slice whose side came later than this is void: what of it belongs to the other side hides that
-share of the difference."""
+"""A slice whose side is switched later than this is void: the part that belongs to the other side
+hides that share of the difference."""
 SPARE = 8
-"""Slices by which the load of a switched block is longer once turns of that block came too late."""
+"""Spare slices in the load of a switched block, once turns of that block have come too late."""
 
 
 def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
     """Measure the slices of one slot, all at the same time.
 
-    A load that fails, or company, is the status of its slice.
+    The status of a slice says if its load failed or company disturbed it.
 
     Raises
     ------
@@ -155,9 +155,9 @@ class _Slot:
 def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[bool]) -> list[Run]:
     """Measure slices one after the other under one load: each watched by the monitor, or not.
 
-    In a watched slice every second is sampled once, at its middle, and the first one also fetches
-    what NDB threads did, which a run does once in 12 s. The samples are the load on the host, and
-    are not kept. The jobs of all slices are the same, and last whole seconds.
+    In a watched slice, each second is sampled once, at its middle. The first sample also fetches
+    those of NDB threads, as a run does once in 12 s. The samples only load the host, and are not
+    kept. All slices have the same job, and last whole seconds.
 
     Raises
     ------
@@ -180,14 +180,14 @@ def measure_switched(
     turns: Sequence[Callable[[], object]],
     spare: int = 0,
 ) -> list[Run]:
-    """Measure slices one after the other under one load, of which each turn gives one its side.
+    """Measure slices one after the other under one load; each turn switches to a slice's side.
 
-    Processes are sampled where a slice begins, after the turn. The jobs of all slices are those of
-    one load, and last whole seconds. The loads are the clients of the first: their sessions stay.
+    Processes are sampled where a slice begins, after the turn. All slices last whole seconds and
+    share the load of the first job, whose sessions stay.
 
-    After a turn that came too late, its slice is one that begins after it, and so are all others,
-    while there are `spare` ones to leave out. Only the lab's clock decides that, before the load
-    has reported on either, so no rate chooses what is measured; the order of the sides stays.
+    If a turn comes too late, its slice and all later ones are postponed to begin after it, while
+    `spare` slices are left to skip. Only the lab's clock decides that, before the load has reported
+    on any of them, so no rate selects what is measured; the order of the sides stays.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def _load(
     during: Callable[[monitor.Samples, float], None],
     spare: int = 0,
 ) -> tuple[Report, monitor.Samples, Mapping[str, float], str]:
-    """Run the one load of slices and `spare` ones, and what happens `during` it from the first."""
+    """Run one load for the slices and `spare` ones, and call `during` once its clients work."""
     samples = monitor.of(cluster)
     job, times = asked[0].job, asked[0].job.profile
     started_utc = now_utc()
@@ -282,7 +282,7 @@ def _watch_some(
 def _read_at(
     first_s: float, last_s: float, cluster: Cluster, samples: monitor.Samples
 ) -> tuple[float, float]:
-    """Sample at both ends of a span; return its begin by `time.monotonic`, and its times."""
+    """Sample at both ends of a span; return its beginning by `time.monotonic`, and its length."""
     time.sleep(max(0.0, first_s - time.monotonic()))
     monitor.read_company(cluster, samples)
     first_s = time.monotonic()

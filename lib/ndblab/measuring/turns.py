@@ -1,12 +1,12 @@
-"""Slices of a second in which the clients of both sides, all of them connected, work in turn.
+"""One-second slices in which the clients of both sides, all of them connected, work in turn.
 
 In: the jobs of a block's slices, and what makes the cluster of each side ready for its clients.
 Out: the tables of each slice, for a dataset. It decides neither what is compared nor what a failure
 means.
 
-The seconds of turns are those of sysbench's reports, which begin with the load: both loads are
-released at the same moment. A client ends the transaction it is at, so a little of each turn falls
-into the next one; where transactions last too long for that, no slice is good.
+Turns coincide with the seconds of sysbench's reports. These begin with the load, so both loads are
+released at the same moment. A client finishes its current transaction, so a little of each turn
+spills into the next; if transactions last too long for that, no slice is good.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from ndblab.workloads.load_generator import Job, Load, Report
 
 LEAD_S = 1
-"""Seconds in which nobody works: clients learn meanwhile when their turns are."""
+"""Seconds in which nobody works, while clients learn when their turns are."""
 NOBODY = "-"
 LATE_S = 1.5
-"""A report on more time than this is no report on a turn."""
+"""A report that covers more time than this covers more than one turn."""
 MOST_LEFT = 0.1
-"""Share of a side's queries that may end after its turns. With more, what is measured is no longer
-one side alone."""
+"""Share of a side's queries that may end after its turns. With more, a turn no longer measures one
+side alone."""
 TOO_LONG = "queries last too long for turns of a second"
 
 
@@ -59,7 +59,7 @@ class _Side:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Whose turn each second is, and the `places` among them that are the slices of a block."""
+    """Whose turn each second is; `places` are the seconds that are the slices of a block."""
 
     sides: tuple[str, ...]
     places: tuple[int, ...]
@@ -100,7 +100,7 @@ def measure(
 
     Parameters
     ----------
-    ready : by side, what gives its cluster as new sessions of this side need it.
+    ready : by side, a function that returns its cluster, ready for new sessions of this side.
     pause_s : seconds in which nobody works where the side changes.
 
     Raises
@@ -139,7 +139,7 @@ def measure(
             readiness.wait_rejoined(side.cluster, side.job.servers)
     before_s = LEAD_S + schedule.places[0]
     own = {name: schedule.seconds_of(name) for name in sides}
-    # Queries of one side that last too long are in the way of the other, too.
+    # Queries of one side that last too long disturb the other side, too.
     void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), "")
     left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
@@ -194,7 +194,7 @@ def _timeout_s(job: Job) -> float:
 def _sample(
     sides: Mapping[str, _Side], schedule: Schedule, begin_s: float, turn_s: float
 ) -> list[tuple[float, float] | None]:
-    """Sample the processes at the ends of each slice; return its span, None if it came too late."""
+    """Sample the processes at both ends of each slice; return each span, None if too late."""
     readings: dict[int, tuple[float, bool]] = {}
     for place in sorted({end for each in schedule.places for end in (each, each + 1)}):
         due_s = begin_s + place * turn_s
@@ -214,12 +214,12 @@ def _sample(
 
 
 def _warmed_up(job: Job, seconds: float) -> Job:
-    """Return a job whose first slice begins after so many seconds of its load."""
+    """Return a job whose first slice begins after this many seconds of its load."""
     return replace(job, profile=replace(job.profile, warmup_s=seconds))
 
 
 def _too_long(report: Report, own: set[int], first_s: int) -> str:
-    """Say that too many queries of a side ended in turns of the other; empty if few did.
+    """Return `TOO_LONG` if too many queries of a side ended outside its turns, else "".
 
     Parameters
     ----------
@@ -235,9 +235,9 @@ def _too_long(report: Report, own: set[int], first_s: int) -> str:
 def _half_left(report: Report, own: set[int]) -> dict[int, float]:
     """Return half of the queries that ended just after turns of a side, by the turn's second.
 
-    Clients begin each turn anew, so fewer of their queries end in it than belong to it, by half a
-    query each, and as many too many begin in it. The mean of both is right however long queries
-    last; without it, the side with the shorter ones would be favoured.
+    Clients begin each turn afresh. Per client, half a query too few ends in the turn, and half a
+    query too many begins in it. The mean of both is right however long queries last; without it,
+    the side with the shorter queries would be favoured.
     """
     queries = _of_seconds(report)
     last = {second for second in own if second + 1 not in own}
@@ -247,7 +247,7 @@ def _half_left(report: Report, own: set[int]) -> dict[int, float]:
 def _of_seconds(report: Report) -> pd.Series:
     """Return the queries that ended in each second of a load.
 
-    What sysbench reported late covers seconds of both sides, and is left out.
+    A late report of sysbench covers seconds of both sides, and is left out.
     """
     import pandas as pd
 

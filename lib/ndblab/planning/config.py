@@ -64,7 +64,7 @@ def config_ini(plan_: Plan, ndb_version: str = "") -> str:
 
     Parameters
     ----------
-    ndb_version : such as "9.7.4" or, of a RonDB, "21.4.17". RonDB takes all of the host's memory
+    ndb_version : such as "9.7.4" or, for RonDB, "21.4.17". RonDB takes all of the host's memory
         and CPUs and spins by default (AutomaticMemoryConfig, AutomaticThreadConfig, SpinMethod in
         its ConfigInfo.cpp): two data nodes that share a host cannot. ThreadConfig counts only
         where AutomaticThreadConfig is off, and from 22 on the data node refuses query threads (its
@@ -117,7 +117,7 @@ def overlaid(
     ----------
     overlay : values by section and parameter; None removes a parameter. Names match as NDB and
         MySQL read them, regardless of case and of "-" or "_".
-    before : the line before which a section is added that the text does not have.
+    before : the line before which a missing section is added.
     """
     sections: list[list[str]] = []
     for line in text.strip().splitlines():
@@ -150,16 +150,20 @@ def connectstring(plan_: Plan) -> str:
 
 
 def account(plan_: Plan, load_host: str) -> dict[str, str]:
-    """Return what a job knows of the account that load generators use: on one host, that is root's.
+    """Return what a job must know about the account of load generators; on one host, nothing.
 
-    Over several hosts it is the lab's, and a file on their host has its password.
+    On one host they use root's account. Over several hosts they use the lab's, whose password is in
+    a file on their host.
     """
     folders = [host.folder for host in plan_.hosts if host.name == load_host]
     return {"user": ACCOUNT, "options_file": f"{folders[0]}/{ACCOUNT_FILE}"} if folders else {}
 
 
 def max_connections(plan_: Plan) -> int:
-    """Connections a server takes: all clients may meet on one; the brief has 8200 for 4096."""
+    """Return how many connections a server takes: all clients may meet on one.
+
+    The brief has 8200 for 4096 clients.
+    """
     return plan_.max_clients * BRIEF_MAX_CONNECTIONS // BRIEF_CLIENTS + 16 * (
         not plan_.places.brief
     )
@@ -171,19 +175,22 @@ def version_of(text: str) -> tuple[int, ...]:
 
 
 def _small_redo_log(version: tuple[int, ...]) -> str:
-    """InnoDB holds only MySQL's own tables here; the option changed its name in 8.0.30."""
+    """Return the option for a small redo log: InnoDB holds only MySQL's own tables here.
+
+    The option changed its name in 8.0.30.
+    """
     new = version >= (8, 0, 30)
     return "innodb_redo_log_capacity=8M" if new else "innodb_log_file_size=4M"
 
 
 def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]:
-    """Return the options that give a program of NDB its TLS keys, or keep it from any.
+    """Return the options that give an NDB program its TLS keys, or keep it from finding any.
 
-    With TLS it sends a management node nothing before the connection is encrypted.
+    With TLS, it sends nothing to a management node before the connection is encrypted.
 
     Parameters
     ----------
-    folder : of the configuration.
+    folder : folder of the configuration.
     """
     if tls:
         return [f"--ndb-tls-search-path={folder}/{TLS_KEYS}", "--ndb-mgm-tls=strict"]
@@ -192,12 +199,12 @@ def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]
 
 
 def knows_tls(mysql_version: str) -> bool:
-    """Whether NDB of this version can encrypt its links."""
+    """Return whether NDB of this version can encrypt its links."""
     return version_of(mysql_version) >= version_of(OLDEST_WITH_TLS)
 
 
 def tls_keys(plan_: Plan) -> dict[str, dict[str, str]]:
-    """Return the keys that each host needs: by its name, the address that each type is bound to.
+    """Return the keys each host needs: by host name and key type, the address it is bound to.
 
     NDB looks for a key by type: all data nodes of a host share one, and so do its MySQL servers.
     The management node's host has one for `ndb_mgm` too.

@@ -140,7 +140,7 @@ def _unfit_to_pin(host: Host) -> LabError | None:
 
 
 def _equal(core: Core, other: Core) -> bool:
-    """Return whether two cores have as many logical CPUs, of the same kind and speed."""
+    """Return whether two cores have equally many logical CPUs, of the same kind and speed."""
     slower, faster = sorted((core[0].speed, other[0].speed))
     same = len(core) == len(other) and core[0].kind == other[0].kind
     return same and slower >= (1 - MOST_APART) * faster
@@ -202,13 +202,13 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
 
 
 def _halves(host: Host) -> tuple[Sequence[Core], Sequence[Core]]:
-    """Halve the cores; of an odd number the last one is left out, so that both have as many."""
+    """Halve the cores; the last of an odd number is left out, so that the halves are equal."""
     middle = len(host.cores) // 2
     return host.cores[:middle], host.cores[middle : 2 * middle]
 
 
 def _affinity(host: Host, cores: Sequence[Core]) -> Share:
-    """Bind to the CPUs of cores, and to the memory of their NUMA nodes, which some have none of."""
+    """Bind to the CPUs of cores, and to those of their NUMA nodes that have memory."""
     nodes = {cpu.node for core in cores for cpu in core}
     with_memory = {node.id for node in host.numa_nodes if node.memory_bytes}
     return Share(

@@ -16,7 +16,7 @@ minimum of NoOfFragmentLogFiles (same page)."""
 _KINDS = ("ldm", "query", "recover", "tc", "send", "recv")
 _SPINNING = ("ldm", "tc")
 AUTOMATIC_FROM_CPUS = 8
-"""From here on NDB chooses the threads itself (AutomaticThreadConfig), as in the brief."""
+"""From this many CPUs, NDB chooses the threads itself (AutomaticThreadConfig), as in the brief."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Memory:
 
     @property
     def data_node_bytes(self) -> int:
-        """Memory of a data node: its configured pools and about 900 MiB besides (observed)."""
+        """Memory of a data node: its configured pools plus about 900 MiB (observed)."""
         pools = self.data_bytes + self.shared_global_bytes + self.disk_page_buffer_bytes
         buffers = self.long_message_buffer_bytes + self.redo_buffer_bytes * self.fragment_log_parts
         return pools + buffers + 900 * MIB
@@ -124,7 +124,7 @@ class Threads:
 
     @property
     def more_bytes(self) -> int:
-        """Memory of automatic threads beyond that of the usual few: 71 MiB for each CPU.
+        """Memory of automatic threads beyond that of the default threads: 71 MiB for each CPU.
 
         Observed for 32 CPUs, half of it job buffers.
         """

@@ -64,10 +64,10 @@ class Plan:
 
     @property
     def shm_everywhere(self) -> bool:
-        """Whether NDB may choose shared memory for all nodes of a host, which is UseShm.
+        """Whether NDB may choose shared memory for all nodes of a host (UseShm).
 
-        With TLS each link by shared memory has a section of its own: a data node listens for those
-        that need no TLS apart from the others, which cannot be at the same address and port.
+        With TLS, each shared-memory link has a section of its own: a data node listens separately
+        for links that need no TLS, and cannot listen for both at the same address and port.
         """
         return self.shm and not self.tls
 
@@ -119,9 +119,9 @@ class Plan:
         connections: int = 0,
         options: Mapping[str, object] = MappingProxyType({}),
     ) -> tuple[Node, ...]:
-        """Return the MySQL servers that are connected by "shm" or "tcp", with these own options.
+        """Return the MySQL servers connected by "shm" or "tcp" with these options of their own.
 
-        With `connections`, only those with a pool of so many.
+        With `connections`, return only those with so many connections in their pool.
         """
         return tuple(
             node
@@ -157,7 +157,7 @@ class Plan:
         Folders, sockets and ports do not count; fields added since datasets were recorded count
         only if they are set.
         """
-        # Recorded identities have this field, which the overlay has replaced.
+        # Recorded identities have this field, which the overlay has since replaced.
         return {**_identity(self), "shm_spin_us": 0}
 
     def check(self, host: Host, disk_free_bytes: float) -> None:
@@ -166,7 +166,7 @@ class Plan:
         Raises
         ------
         LabError
-            If memory or disk do not suffice; it says by how much.
+            If there is too little memory or disk; it says how much is missing.
         """
         for what, needed, there in (
             ("memory", self.memory_bytes, host.memory_available_bytes),
@@ -233,11 +233,11 @@ def make(host: Host, shape: Shape) -> Plan:
 
 
 def turned(plan: Plan) -> Plan:
-    """Return the plan with transporters, pools and options dealt to the servers from the last.
+    """Return the plan with transporters, pools and options assigned to servers in reverse order.
 
-    Equal servers of one cluster start differ in throughput: what belongs to a server is compared
-    fairly only over starts that give it to different ones. Where each half of a host has every
-    other server, an even number of them exchange the halves too.
+    Equal servers of one cluster start differ in throughput, so what belongs to a server is compared
+    fairly only over starts that give it to different servers. Where each half of a host has every
+    other server, an even number of them exchange halves too.
     """
     servers = tuple(
         dataclasses.replace(
@@ -262,7 +262,7 @@ def alike_but_for_options(one: Plan, other: Plan) -> bool:
 
 
 def _server(shape: Shape, number: int, share: Share) -> Node:
-    """The `number`-th MySQL server; ids of further connections follow those of all servers."""
+    """Plan the `number`-th MySQL server; ids of more connections follow those of all servers."""
     more = [pool - 1 for pool in shape.pools]
     first_more = FIRST_SERVER_NODE_ID + shape.servers + sum(more[: number - 1])
     return Node(

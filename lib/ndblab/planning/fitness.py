@@ -52,7 +52,7 @@ def check_numa_memory(plan: Plan, host: Host) -> None:
     Raises
     ------
     LabError
-        If the processes that may use only certain nodes need more than all memory of these.
+        If the processes that may use only certain nodes need more memory than these have.
     """
     needed: Counter[tuple[int, ...]] = Counter()
     for node in plan.data_nodes:
@@ -72,10 +72,10 @@ def check_numa_memory(plan: Plan, host: Host) -> None:
 
 
 def tasks(plan: Plan) -> int:
-    """Return how many processes and threads a cluster and its load are, with some to spare.
+    """Return how many processes and threads a cluster and its load have, with some to spare.
 
-    A client is a thread of the load generator and one of a server. Observed besides: 66 threads of
-    a data node with 10 for NDB's work, 42 of a server and 17 of a management node.
+    A client is one thread of the load generator and one of a server. Also observed: 66 threads of a
+    data node with 10 for NDB's work, 42 of a server and 17 of a management node.
     """
     connections = sum(len(node.node_ids) for node in plan.servers)
     data_nodes = len(plan.data_nodes) * (64 + (plan.threads.automatic_cpus or 0))
@@ -89,7 +89,7 @@ def check_tasks(plan: Plan, host: Host) -> None:
     Raises
     ------
     LabError
-        It says how many there may be.
+        If there are more; it says how many may be started.
     """
     if host.tasks_left is not None and tasks(plan) > host.tasks_left:
         where = f"Host {plan.hosts[0].name}" if plan.hosts else "This host"

@@ -19,13 +19,13 @@ LOAD = "load"
 """Role of the host that load generators run on."""
 NEVER, ADDED = {"identity": "never"}, {"identity": "unless default"}
 """How a field counts for a plan's identity: not at all, since it does not affect a measurement; or
-only if it is set, which every field must be that is added after datasets were recorded."""
+only if it is set, as for every field added after datasets were recorded."""
 
 
 def domain(number: int) -> int:
     """Return the location domain of the `number`-th data node or server, of two.
 
-    NDB makes node groups of data nodes with ids that follow each other: each has one in either.
+    NDB forms node groups of data nodes with consecutive ids, so each group has one in each domain.
     """
     return 1 + (number - 1) % REPLICAS
 
@@ -69,7 +69,7 @@ class Node:
 
 
 def is_grid(servers: Sequence[Node]) -> bool:
-    """Whether servers are all that listen on their ports at their addresses.
+    """Return whether there is a server on each of these ports at each of these addresses.
 
     sysbench connects to every port at every address that it is given (its drv_mysql.c).
     """

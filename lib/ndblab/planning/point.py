@@ -11,9 +11,9 @@ DEFAULT_WORKLOAD = workload.POINT_SELECT
 DEFAULT_VARIANT = "default"
 NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER = "", "no-monitor", "busy-neighbour", "idle-spinner"
 CONDITIONS = (NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER)
-"""What a host is like while a slice is measured; `cluster.conditions` holds it so. Nothing special;
-without the lab's monitor; beside a process that uses CPU; with processes of idle priority that keep
-every CPU awake."""
+"""What a host is like while a slice is measured; `cluster.conditions` keeps it that way. In order:
+nothing special; without the lab's monitor; beside a process that uses CPU; with processes of idle
+priority that keep every CPU awake."""
 
 
 @dataclass(frozen=True)

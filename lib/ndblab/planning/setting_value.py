@@ -19,7 +19,7 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def number(text: str) -> int | None:
-    """Return a whole number, which may end in K, M, G or T (powers of 1024); None if it is none.
+    """Return a whole number, which may end in K, M, G or T (powers of 1024); else None.
 
     >>> number("64K"), number("7"), number("ON")
     (65536, 7, None)
@@ -29,7 +29,7 @@ def number(text: str) -> int | None:
 
 
 def numeral(text: str) -> int | float | None:
-    """Return a number as `number`, or one with a decimal point; None if it is none.
+    """Return a number as `number` does, or one with a decimal point; None if it is neither.
 
     >>> numeral("0.5"), numeral("4K"), numeral("ON")
     (0.5, 4096, None)
@@ -58,7 +58,7 @@ def _plain(value: object) -> object:
 
 
 def quoted(value: str) -> str:
-    """Write a value of an option file of MySQL's, quoted and escaped if it needs that.
+    """Write a value for a MySQL option file, quoted and escaped if necessary.
 
     Source: manual, "Using Option Files".
 
@@ -71,14 +71,14 @@ def quoted(value: str) -> str:
 
 
 def ndb_path(path: str) -> str:
-    """Return a path that NDB's configuration file can hold, which knows neither quotes nor escapes.
+    """Return a path if NDB's configuration file, without quotes and escapes, can hold it.
 
     Source: observed with ndb_mgmd 9.7.4, whose lines end at "#" and have at most 1023 bytes.
 
     Raises
     ------
     LabError
-        If it cannot hold this one.
+        If the file cannot hold this path.
     """
     plain = path == path.strip() and not set(path) & set("#\n\r")
     if not plain or len(os.fsencode(path)) > LONGEST_NDB_PATH:

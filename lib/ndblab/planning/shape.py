@@ -26,7 +26,7 @@ class Places:
         return self.cluster_dir or "."
 
     def data_dir(self, name: str, number: int) -> str:
-        """Folder of the `number`-th node called `name`.
+        """Return the folder of the `number`-th node called `name`.
 
         The brief names /nvme/1 for the management node, /nvme/1 and /nvme/2 for the data nodes,
         /nvme/3 and /nvme/4 for the first two servers; the others follow, odd and even.
@@ -37,12 +37,12 @@ class Places:
         return f"/nvme/{disk}/{name}.{number}"
 
     def socket(self, number: int) -> str:
-        """Unix socket of the `number`-th MySQL server."""
+        """Return the Unix socket of the `number`-th MySQL server."""
         folder = "/tmp" if self.brief else self.socket_dir
         return f"{folder}/mysql.{number}.sock"
 
     def port(self, role: str, number: int, networking: bool = False) -> int | None:
-        """Port of the `number`-th node of a role; None where it has none or NDB chooses it.
+        """Return the port of the `number`-th node of a role; None if it has none or NDB picks it.
 
         The brief uses NDB's default, 1186, for the management node and 3306 onwards for the
         servers. Elsewhere servers listen only with `networking`.
@@ -70,16 +70,16 @@ class Shape:
     """What is wanted of a cluster.
 
     The last `tcp_servers` of the servers reach the data nodes by TCP, the others by `transporter`.
-    `connection_pools` has the connections of a server to the cluster, for each server in turns, and
-    `server_options` so options of my.cnf.
+    `connection_pools` has a server's number of connections to the cluster, and `server_options` its
+    own options of my.cnf; the servers take the entries of both in turn.
     With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
-    spin before they sleep, in microseconds. There is data memory of `row_bytes` for each row, or of
-    the brief's share. `balanced_threads` takes the split of a data node's threads that the capacity
-    model balances best. With `num_cpus` data nodes choose their threads for so many CPUs, whatever
-    they have. Each of the `node_groups` has two data nodes; with `domains` they are in two location
-    domains, and each server in that of its own data node. With `tls` NDB's own links that use TCP
-    are encrypted.
+    spin before they sleep, in microseconds. Data memory is `row_bytes` for each row, or the brief's
+    share. `balanced_threads` takes the split of a data node's threads that the capacity model
+    balances best. With `num_cpus`, data nodes choose their threads for that many CPUs, regardless
+    of how many they have. Each of the `node_groups` has two data nodes; with `domains` they are in
+    two location domains, and each server in that of its own data node. With `tls` NDB's own links
+    that use TCP are encrypted.
     """
 
     servers: int
@@ -109,11 +109,11 @@ class Shape:
 
     @property
     def kinds(self) -> int:
-        """How many kinds of servers there are, which come in turns."""
+        """Number of kinds of servers, which alternate."""
         return max(len(self.connection_pools), len(self.server_options))
 
     def options(self, number: int) -> tuple[tuple[str, object], ...]:
-        """Return the options of my.cnf that the `number`-th server has of its own."""
+        """Return the `number`-th server's own options of my.cnf."""
         return tuple(self.server_options[(number - 1) % len(self.server_options)].items())
 
     def check_node_ids(self) -> None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FOLDER = "twin"
 """Folder of the second cluster, below that of the first."""
 PORTS = 256
-"""How far apart the first ports of the two are: more than a cluster has."""
+"""Distance between the first ports of the two clusters: more than a cluster has."""
 _NAMES = {"ndbmtd": "ndbd"}
-"""The folders of a role, where they are called otherwise."""
+"""Folder names of a role, where they differ from the role's name."""
 
 
 def moved(plan: Plan, places: Places) -> Plan:
@@ -65,7 +65,7 @@ def together(a: Plan, b: Plan) -> Plan:
 def lack(a: Plan, b: Plan, host: Host, disk_free_bytes: float = math.inf) -> str:
     """Return in one line why both clusters cannot run on a host at once; empty if they can.
 
-    Then pairs of starts, one after the other, compare them (`design.contrast`: starts).
+    If they cannot, pairs of consecutive starts compare them (`design.contrast`: starts).
 
     Parameters
     ----------

@@ -5,16 +5,17 @@ from __future__ import annotations
 POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
 """Scripts of sysbench, as is every workload that no experiment has a load generator for."""
 READ_ONLY, TRANSACTION_LOOKUPS = "oltp_read_only", 10
-"""A script of sysbench, and the key lookups of its transaction, all it has without range scans."""
+"""A script of sysbench, and the key lookups per transaction, which is only these without range
+scans."""
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
 """Roles of a load generator's process in the table `processes`. New generators use "client";
 sysbench keeps the role that recorded datasets give it."""
 OWN, SQL, LUA, LOG, PROGRAM = "own_", "sql", "lua", "log", "program"
-"""How the name of a workload of the user's own begins, and what it may be."""
+"""How the name of a user's own workload begins, and the kinds it may be."""
 OK, OVERRAN = "ok", "overran"
-"""The status of a run that ended as it should; what begins that of one that took longer than asked
-(`dataset.overrun`)."""
+"""The status of a run that ended as it should, and the beginning of the status of a run that took
+longer than asked (`dataset.overrun`)."""
 
 
 def is_good(status: object) -> bool:

@@ -26,12 +26,12 @@ from ndblab.planning.deployment import Plan
 
 T = TypeVar("T")
 CPUS = 2
-"""What a cluster and its load need to be measured at all."""
+"""The fewest CPUs on which a cluster and its load can be measured at all."""
 
 OPEN_FILES = 16384
 """Each client is a socket of the load generator and one of a server; a full sweep has thousands."""
 TASKS = 16384
-"""Each client is a thread of the load generator and one of a server, too."""
+"""Each client is also a thread of the load generator and one of a server."""
 _CONTROLLERS = {
     "cgroup1": "cgroup v1, writable",
     "cgroup2": "cgroup v2, writable",
@@ -55,7 +55,7 @@ class Finding:
 
 
 def examine(tools: Iterable[Tool] = ()) -> list[Finding]:
-    """Examine everything that the lab needs, and the tools that some experiments need besides."""
+    """Examine everything that the lab needs, and the extra tools of some experiments."""
     this_host = host.read()
     plan = _planned(this_host)
     return [
@@ -177,7 +177,7 @@ def _software() -> Iterator[Finding]:
 
 
 def _tool(tool: Tool) -> Finding:
-    """A tool that is missing is a note: all else runs without it."""
+    """Report a tool; a missing one is a note, as all else runs without it."""
     try:
         if version := tool.find():
             return Finding("ok", tool.name, version)
@@ -190,7 +190,7 @@ def _tool(tool: Tool) -> Finding:
 
 
 def _namespaces() -> Finding:
-    """Hosts of the user's own serve as well."""
+    """Report whether network namespaces can serve as hosts, as the user's own hosts can."""
     thing = "network namespaces"
     if why := connected.lacks():
         need = "network-cost needs them, or hosts of your own (--hosts)"

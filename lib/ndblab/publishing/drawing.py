@@ -132,9 +132,9 @@ def drawn(paint: Callable[[], Figure]) -> Drawn:
 
 
 def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, Drawn]:
-    """Draw figures of a notebook again, by the names of their files.
+    """Redraw the figures of a notebook; return them by the names of their files.
 
-    Left out are those that are of other data than what is recorded.
+    Figures of data other than the recorded data are left out.
     """
     found = {}
     for one in shown:

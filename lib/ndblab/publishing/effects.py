@@ -25,11 +25,11 @@ _ROW_IN, _AROUND_IN = 0.34, 1.35
 _NARROW = 0.46, 2.0, 4.4
 """Heights and width of a narrow picture."""
 _ROWS = "Rows"
-"""The field of the picture's file that holds what it shows."""
+"""The metadata field of the picture's file that holds the rows it shows."""
 
 
 def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
-    """Return the ratios that decided a claim, or could not, largest first.
+    """Return the ratios of tested claims, decided or inconclusive, largest first.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def title(rows: pd.DataFrame, claims: Sequence[Claim]) -> str:
 
 
 def open_yet(rows: pd.DataFrame) -> str:
-    """Say how many effects agree but are no verdict yet; empty if all that agree are."""
+    """Say how many agreeing effects have no verdict yet; empty if all of them have one."""
     number = int((_agrees(rows) & (rows["verdict"] != verdict.REPRODUCED)).sum())
     if not number:
         return ""
@@ -71,7 +71,7 @@ def open_yet(rows: pd.DataFrame) -> str:
 
 
 def _agrees(rows: pd.DataFrame) -> pd.Series:
-    """Return whether the whole interval of each effect is one that its claim allows."""
+    """Return, for each effect, whether its claim allows the whole interval."""
     return (rows["low"] >= rows["least"]) & (rows["high"] <= rows["most"])
 
 
@@ -80,7 +80,7 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
 
     Parameters
     ----------
-    narrow : for half a screen, or that of a phone.
+    narrow : whether it is for half a screen, or a phone's.
     """
     row_in, around_in, width_in = _NARROW if narrow else (_ROW_IN, _AROUND_IN, sheet.WIDTH_IN)
     with sheet.page(around_in + row_in * len(rows), width_in) as figure:

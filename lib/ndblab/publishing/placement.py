@@ -32,7 +32,7 @@ _LINE_IN, _FONT_PT, _TALL_TITLE = 0.15, 8, 52
 
 
 class Box(NamedTuple):
-    """Alike processes of a host: their role, what they are, and what CPUs they may use."""
+    """Equal processes of a host: their role, their number and name, and the CPUs they may use."""
 
     role: str
     name: str
@@ -44,8 +44,8 @@ def draw(plan: Fields, cpus: float, clients: int) -> Figure:
 
     Parameters
     ----------
-    cpus : those of one host.
-    clients : the most that were run.
+    cpus : logical CPUs of one host.
+    clients : the largest number that was run.
     """
     hosts = _hosts(plan)
     boxes = {host: _boxes(plan, host, clients) for host in hosts}
@@ -87,7 +87,7 @@ def _folded(title: str, tall: bool) -> str:
 
 
 def _rows(boxes: Sequence[Box], in_columns: bool) -> int:
-    """Return how many boxes are below each other."""
+    """Return how many boxes are stacked."""
     return max(Counter(box.role for box in boxes).values()) if in_columns else len(boxes)
 
 
@@ -117,7 +117,7 @@ def _together(plan: Fields, cpus: float) -> str:
 
 
 def _boxes(plan: Fields, host: str, clients: int) -> list[Box]:
-    """Return the processes of a host, alike ones together, in the order of a query's way."""
+    """Return the processes of a host, equal ones together, in the order a query meets them."""
     here = {
         role: [node for node in plan[key] if node.get("host", "") == host]
         for role, key in ((_SERVER, "servers"), (_DATA_NODE, "data_nodes"))
@@ -146,7 +146,7 @@ _UNLIMITED = "no limit"
 
 
 def _kind(node: Fields, beside_data: bool) -> str:
-    """Say how a MySQL server is connected; nothing of a data node.
+    """Say how a MySQL server is connected; return nothing for a data node.
 
     Memory is shared within a host: without a data node there, the server connects over TCP.
     """
@@ -184,7 +184,7 @@ def _columns(ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, f
 def _stack(
     ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, float], linked: bool = False
 ) -> None:
-    """Draw boxes below each other from the top of a frame, with a line from role to role."""
+    """Stack boxes downwards from the top of a frame, with a line from role to role."""
     left, bottom, wide, high = frame
     top = bottom + high - _GAP_IN / 2
     for place, box in enumerate(boxes):

@@ -40,7 +40,7 @@ _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
 _MARKS = ("<!-- tally -->", "<!-- /tally -->")
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
-"""A line of the README that tells what a notebook found."""
+"""A line of the README that states what a notebook found."""
 
 
 def render(only: str | None = None) -> list[Path]:
@@ -64,7 +64,7 @@ def _published() -> list[Experiment]:
 
 
 def with_findings(readme: str, every: pd.DataFrame) -> str:
-    """Write the README's findings anew, each from the notebook that its line names, and the tally.
+    """Rewrite the README's tally and its findings, each from the notebook that its line names.
 
     Parameters
     ----------
@@ -96,18 +96,32 @@ def _counted(every: pd.DataFrame) -> str:
 
 
 def results(every: pd.DataFrame) -> str:
-    """Write the page of all answers and of the verdicts that were tested here; `every` as above."""
+    """Write the page of all answers, of the claims tested here, and of those that could not be.
+
+    Parameters
+    ----------
+    every : as for `with_findings`.
+    """
     tested = every["verdict"].isin(verdict.TESTED)
+    ruled_out = every["verdict"].isin([verdict.BY_CONSTRUCTION, verdict.NOT_TESTABLE])
     lines = ["# What was found", "", "Written by `./lab render` from the recorded datasets.", ""]
     lines += [_answer(experiment) for experiment in _published()]
     scopes = {claim.id: claim.scope for claim in publication.claims()}
     head = ("claim", "said of", "verdict here", "measured")
-    lines += ["", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines += ["", "## Claims that were tested", "", _counted(every), ""]
+    lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in every[tested].itertuples():
         claim, scope = f"{row.statement} (`{row.id}`)", scopes[row.id]
         own = scope if scope == publication.ANY else f"its own {scope}"
-        lines.append(f"| {claim} | {own} | **{row.verdict}** | {terminal.measured(row)} |")
-    return "\n".join([*lines, "", _counted(every), ""])
+        word = f"**{row.verdict}**"
+        word += f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
+        lines.append(f"| {claim} | {own} | {word} | {terminal.measured(row)} |")
+    lines += ["", "## Claims that could not be tested", ""]
+    lines += ["| claim | verdict here | why |", "|---|---|---|"]
+    for row in every[ruled_out].itertuples():
+        why = row.reason.partition("; measured:")[0]
+        lines.append(f"| {row.statement} (`{row.id}`) | {row.verdict} | {why} |")
+    return "\n".join([*lines, ""])
 
 
 def _answer(experiment: Experiment) -> str:
@@ -118,7 +132,7 @@ def _answer(experiment: Experiment) -> str:
 
 
 def write_report(out: Path) -> Path:
-    """Write the report of all recorded datasets and of the user's own; give its first page."""
+    """Write the report of all recorded datasets and the user's own; return its first page."""
     every, claims = verdict_tables.every(), publication.claims()
     forest = effects.on_site(every, claims)
     every, chosen = verdict_tables.with_statements(every), _published()
@@ -134,7 +148,7 @@ def write_report(out: Path) -> Path:
 
 
 def findings() -> list[Path]:
-    """Return the notebooks whose findings the README tells, in its order."""
+    """Return the notebooks whose findings the README states, in its order."""
     readme = README.read_text(encoding="utf-8")
     return [recorded.ROOT / line[1] for line in _FINDING.finditer(readme)]
 
@@ -144,11 +158,11 @@ def _own_data() -> list[report.Section]:
 
 
 OWN: tuple[Callable[[], Iterable[report.Section]], ...] = (_own_data,)
-"""What gives the report the sections of the user's own, in their order on its first page."""
+"""Functions that return the report's sections of the user's own data, in first-page order."""
 
 
 def drawn(experiment: Experiment) -> dict[str, Drawn]:
-    """Draw the figures of an experiment's notebook again, by the names of their files."""
+    """Redraw the figures of an experiment's notebook; return them by the names of their files."""
     shown = [one for one, _ in exhibit.pictures(notebook.read(catalogue.notebook(experiment)))]
     return drawing.again(shown, _data(experiment))
 

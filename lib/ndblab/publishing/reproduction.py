@@ -45,12 +45,13 @@ def reproduce(
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
     again, minutes, engines, hosts, insecure_network : as for `measurement.measure`; of several
-        experiments, only those that compare engines have any.
-    attach : connect string and endpoints of a cluster that runs already, to measure that.
-    rest_recorded : take recorded data for experiments that the dataset in `source` is not of.
+        experiments, only those that compare engines get `engines`.
+    attach : connect string and endpoints of a running cluster to measure.
+    rest_recorded : use recorded data for all experiments but that of the dataset in `source`.
 
-    Of several experiments, those that cannot be measured so, or were never recorded, are left out
-    with a line that says so; alone, such a one is a LabError. No verdict is an error.
+    Of several experiments, those that cannot be measured with these options, or were never
+    recorded, are left out with a line that says so; a single such experiment is a LabError. No
+    verdict is an error.
     """
     several = len(chosen) > 1
     chosen, sources = _sources(chosen, source, rest_recorded)
@@ -126,11 +127,11 @@ def _check_whole(experiment: Experiment, size: Profile, here: bool) -> None:
 
     Parameters
     ----------
-    here : it is for a cluster of this host alone, whose programs say which settings they take.
+    here : whether the cluster is on this host alone, whose programs say which settings they take.
     """
     contract.check(experiment, size)
     notebook.check(catalogue.notebook(experiment), ["dataset"])
-    # The lab's own settings are tested.
+    # Tests cover the settings of the lab's own experiments.
     if here and catalogue.is_own(experiment):
         trial.check(experiment, size)
 
@@ -138,7 +139,7 @@ def _check_whole(experiment: Experiment, size: Profile, here: bool) -> None:
 def _sources(
     chosen: Sequence[Experiment], source: str | None, rest_recorded: bool
 ) -> tuple[Sequence[Experiment], dict[str, str | None]]:
-    """Return the experiments that have data with where these are, by name; None to measure."""
+    """Return the experiments to reproduce, and the source of each by name: None to measure it."""
     sources = dict.fromkeys((experiment.name for experiment in chosen), source)
     if len(chosen) == 1 or source in (None, RECORDED):
         return chosen, sources
@@ -155,13 +156,13 @@ def _left_out(
     attach: tuple[str | None, str | None] | None,
     engines: str | None,
 ) -> dict[str, str]:
-    """Return, by name, why experiments have no place among several."""
+    """Return the experiments of several that are left out, with the reason, by name."""
     reasons = {e.name: _why_not(e, sources[e.name], hosts, attach, engines) for e in chosen}
     return {name: why for name, why in reasons.items() if why}
 
 
 def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: Path) -> None:
-    """Make the results of experiments, several at once, and print each as soon as it is there."""
+    """Make the results of experiments, several at once, and print each as soon as it is ready."""
     notebook.prepare()
     # A process with tqdm's monitor, which is a thread, must not be forked.
     tqdm.monitor_interval = 0
@@ -186,11 +187,11 @@ def _why_not(
     engines: str | None,
     planned: bool = False,
 ) -> str:
-    """Say in one line why an experiment has no place among several; nothing if it has.
+    """Say in one line why an experiment is left out of several; empty if it is not.
 
     Parameters
     ----------
-    planned : it is not to be measured, so that nothing need be installed.
+    planned : whether it is only planned, not measured, so that nothing need be installed.
     """
     if not experiment.grid:
         return ""
@@ -226,7 +227,7 @@ def _check(experiment: Experiment, source: str | None) -> None:
 
 
 def _publish(experiment: Experiment, source: str | None, out: Path, room: int | None) -> str:
-    """Make the results of an experiment; give the report on them for the terminal.
+    """Make the results of an experiment; return the report on them for the terminal.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     """
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     measured, folder = (data.path, out / data.id) if data else (None, out / experiment.name)
-    # It is held until the end, so that the notebook obtains the same one.
+    # The dataset is held until the end, so that the notebook obtains the same one.
     values = _parameters(experiment, measured, source)
     from ndblab.publishing import verdict_tables
     from ndblab.publishing.notebook import exhibit

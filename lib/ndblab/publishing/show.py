@@ -37,12 +37,12 @@ _YES_NO = {True: "yes", False: "no"}
 def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
     """Show what an experiment found, in words.
 
-    Of a recorded dataset it leaves out what the head of the committed notebook says.
+    For a recorded dataset, it leaves out what the head of the committed notebook says.
 
     Parameters
     ----------
     asked : the dataset that was judged, or the name of an experiment without one.
-    table_of_verdicts : as for `claims.answers.answer`.
+    table_of_verdicts : as for `judging.answers.answer`.
     """
     data = asked if isinstance(asked, Dataset) else None
     name = asked if isinstance(asked, str) else asked.experiment
@@ -56,17 +56,17 @@ def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
 
 
 def _is_told(data: Dataset) -> bool:
-    """Return whether the head of a committed notebook tells what a dataset says."""
+    """Return whether the head of a committed notebook states what a dataset shows."""
     if data.path.parent.parent != recorded.RECORDED:
         return False
     if data.experiment not in catalogue.every():
-        # A search is of no experiment; the notebook has chosen it.
+        # A search belongs to no experiment; the notebook has chosen it.
         return True
     return data.path in recorded.folders_of(find(data.experiment))[-1:]
 
 
 def figure(key: str | int, source: Dataset | Forecast | str) -> None:
-    """Show a figure of a dataset, a forecast or a host, and what its title leaves out in words."""
+    """Show a figure of a dataset, forecast or host, and say in words what its title leaves out."""
     shown, drawn = drawing.draw(str(key), source)
     display(drawn, metadata=exhibit.of_figure(shown))
     words = _listed(shown.alt.removeprefix(f"{sheet.title(drawn)}. "))
@@ -74,7 +74,7 @@ def figure(key: str | int, source: Dataset | Forecast | str) -> None:
 
 
 def _listed(words: str) -> str:
-    """Write sentences that enumerate, with semicolons, as lists in Markdown.
+    """Turn sentences that enumerate with semicolons into Markdown lists.
 
     >>> print(_listed("A line. Two lists: a 1.5; b 2. An end."))
     A line.
@@ -105,9 +105,9 @@ def _listed(words: str) -> str:
 
 
 def explore(key: str | int, source: Dataset | Forecast | str) -> None:
-    """Show a figure of which points tell what they are, and which can be zoomed.
+    """Show a figure that can be zoomed and whose points say what they are.
 
-    It needs no network. A page that hosts code shows nothing of it: there, use `figure`.
+    It needs no network. Sites that host code do not show it: use `figure` there.
     """
     from ndblab.publishing.report import notebook_page, page
 
@@ -129,7 +129,7 @@ def table(
     ----------
     name : identifies the table on its page.
     index, header : whether the labels of rows and of columns are shown.
-    csv : text of the file that `name` becomes when the lab executes the notebook.
+    csv : text of the file that the lab writes under `name` when it executes the notebook.
     """
     frame = frame if index else frame.reset_index(drop=True)
     frame = _in_words(frame)
@@ -146,7 +146,7 @@ def table(
 
 
 def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Call columns and levels by words, as far as these tell them apart."""
+    """Name columns and levels in words; columns keep their names if two would become equal."""
     name, called = frame.columns.name, [headings.words(column) for column in frame.columns]
     frame = frame.set_axis(called if len({*called}) == len(called) else frame.columns, axis=1)
     frame.columns.name = headings.words(name)

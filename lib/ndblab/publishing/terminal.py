@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 100
 MOST_LINES = 25
-"""What fits on a screen: the end of one reproduction."""
+"""Lines that the end of one reproduction may have: it fits on a screen."""
 MOST_OF_ALL = 40
 """Lines of all reproductions together, the last one for their pages."""
 _SIGNS = {"less than": "<", "greater than": ">", "at least": ">=", "at most": "<="}
@@ -37,7 +37,7 @@ def screen(
     """Write the end of a reproduction: question, answer, verdicts, and where everything is.
 
     Decided claims come first, open ones last. Readings of ndb_top and absolute values of another
-    machine are counted; so is what this host cannot test, where the screen would be too long.
+    machine are only counted, as are claims that this host cannot test if they would not fit.
     """
     verdicts = [] if table is None else _verdicts(table, MOST_LINES - len(places) - 4)
     lines = [experiment.question]
@@ -74,9 +74,9 @@ def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
 
 
 def rooms(experiments: int) -> list[int | None]:
-    """Return how many lines the answer of each of so many experiments has on one screen.
+    """Return how many lines each experiment's answer gets when all share one screen.
 
-    Lines that cannot be dealt evenly go to the first ones. A single experiment has no limit: None.
+    Lines left over go to the first experiments. A single experiment has no limit: None.
     """
     if experiments == 1:
         return [None]
@@ -87,11 +87,10 @@ def rooms(experiments: int) -> list[int | None]:
 def few_lines(
     experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, room: int
 ) -> str:
-    """Write a reproduction as one of many: name and tally, and what fits of the answer.
+    """Write a reproduction as one of many: name and tally, and as much of the answer as fits.
 
-    Both share a line if they fit.
-
-    Readings of ndb_top and absolute values of another machine are not counted.
+    Both share a line if they fit. Readings of ndb_top and absolute values of another machine are
+    not counted.
 
     Parameters
     ----------

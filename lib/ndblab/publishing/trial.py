@@ -1,4 +1,4 @@
-"""What the installed programs say of an experiment's settings, before anything is measured.
+"""What the installed programs say about an experiment's settings, before anything is measured.
 
 `ndb_mgmd`, `mysqld` and sysbench read what they would be given, and start nothing.
 """
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 def check(experiment: Experiment, size: Profile) -> None:
     """Refuse settings that a program does not take, and loads that a cluster has no servers for.
 
-    Where nothing is installed yet, or the cluster has several hosts, nobody is asked.
+    If nothing is installed yet, or the cluster has several hosts, nothing is checked.
 
     Raises
     ------
     LabError
-        For the first of them: it names the variant, and what the program says.
+        For the first setting or load refused: it names the variant, and quotes the program.
     """
     binaries = install.find()
     if binaries is None or experiment.hosts or experiment.compares_engines:

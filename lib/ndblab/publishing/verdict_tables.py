@@ -18,9 +18,9 @@ _NUMBERS = ["measured", "low", "high"]
 
 
 def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame:
-    """Judge the claims of a dataset's experiment, or only these of them; raises as `every`.
+    """Judge the claims of a dataset's experiment, or only those in `only`; raise as `every` does.
 
-    Of a recorded dataset all recordings of its experiment count.
+    For a recorded dataset, all recordings of its experiment count.
     """
     published = _published(only)
     prefixes = find(data.experiment).claims
@@ -30,7 +30,7 @@ def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame
 
 
 def every(only: Sequence[str] | None = None) -> pd.DataFrame:
-    """Judge all claims, or only these, by the recorded datasets.
+    """Judge all claims, or only those in `only`, by the recorded datasets.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def with_statements(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tally(table: pd.DataFrame) -> str:
-    """Count verdicts in words: one for each measurement, whatever number of claims rests on it."""
+    """Count verdicts in words: one for each measurement, however many claims rest on it."""
     words = list(by_measurement(table))
     return ", ".join(f"{words.count(word)} {word}" for word in verdict.WORDS if word in words)
 
@@ -62,7 +62,8 @@ def tally(table: pd.DataFrame) -> str:
 def by_measurement(table: pd.DataFrame) -> pd.Series:
     """Return one verdict for each measurement that claims rest on (`publication.measured_as`).
 
-    Where its claims have several, it is the first of `_FIRST`: no agreement hides a disagreement.
+    If its claims have several verdicts, the first of them in `_FIRST` counts: no agreement hides a
+    disagreement.
     """
     measured = table["id"].replace(publication.measured_as())
     groups = table["verdict"].groupby(measured, sort=False)

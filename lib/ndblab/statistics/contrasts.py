@@ -5,9 +5,9 @@ servers swapped half-way, a pair of cluster starts, or two clusters started toge
 seconds, or slices of one side, are never counted as independent. A block with a disturbed or failed
 slice is left out whole.
 
-Each half of A B B A compares both sides, so it has a value of its own (a column) that tells how
-exact the mean is. Sides that ran in different cluster starts have a single value: what their starts
-differ in is common to both halves.
+Each half of A B B A compares both sides, so it has a value of its own (a column), which helps to
+show how precise the mean is. Sides that ran in different cluster starts have a single value, since
+the difference between the starts is common to both halves.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
 A, B = "a", "b"
 APART_S = 300
-"""Blocks this far apart are independent enough for an absolute value, which the host's drift does
-not spare as it spares a ratio: in the recorded hour, minutes correlate up to six apart."""
+"""Blocks this far apart are independent enough for an absolute value, which, unlike a ratio, the
+host's drift affects: in the recorded hour, minutes up to six apart are correlated."""
 
 
 def whole(slices: pd.DataFrame, contrast: str) -> pd.DataFrame:
@@ -82,8 +82,8 @@ def levels(
 
     Parameters
     ----------
-    apart_s : leave out blocks that began sooner after the last one kept; `APART_S` for throughput,
-        latency and whatever follows them, 0 for parts compared within slices.
+    apart_s : leave out blocks that began less than this after the last one kept; `APART_S` for
+        throughput, latency and whatever depends on them, 0 for parts compared within slices.
     """
     blocks = whole(slices, contrast)
     scale = np.log if log else lambda values: values
@@ -105,7 +105,7 @@ def of_blocks(logs: np.ndarray) -> np.ndarray:
 
 
 def ratio(logs: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the ratio that logarithms stand for, with the interval of `sequential`."""
+    """Return the ratio of a contrast from its logarithms, with the interval of `sequential`."""
     with np.errstate(over="ignore"):
         return Estimate(*(float(x) for x in np.exp(sequential.interval(logs, confidence))))
 
@@ -115,7 +115,7 @@ def _means(
 ) -> pd.DataFrame:
     """Return the mean of a scaled quantity: one row per group, one column per side.
 
-    A group in which a slice lacks the quantity has none.
+    A group has no mean if one of its slices lacks the quantity.
     """
     named = isinstance(quantity, str)
     values = found[quantity] if named else found["run_id"].astype(str).map(quantity)

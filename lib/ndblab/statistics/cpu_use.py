@@ -46,9 +46,9 @@ class Usage:
     def of_serving(self, run_ids: Sequence[str], servers: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients, run by run.
 
-        All servers of a sweep run all the time, and idle ones use some CPU too. So many busiest
-        ones have the clients, which a contrast moves from server to server. Of a duet's slices it
-        says nothing: the servers of both sides have clients.
+        All servers of a sweep run all the time, and idle ones use some CPU too. The `servers`
+        busiest ones have the clients, which a contrast moves from server to server. This does not
+        hold for a duet's slices, in which the servers of both sides have clients.
 
         Raises
         ------
@@ -132,8 +132,8 @@ def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
 def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     """Divide the CPU time of each role by the number of queries, and average over good runs.
 
-    All processes of a role count, including idle ones, and all that they do besides queries: at low
-    throughput a query looks expensive.
+    All processes of a role count, including idle ones, and so does all that they do in addition to
+    queries, so a query looks expensive at low throughput.
 
     Returns
     -------
@@ -161,12 +161,12 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
 def serving_us_by_role(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     """Divide the CPU time of what serves a query by the number of queries, role by role.
 
-    That is the MySQL servers with clients, the data nodes and sysbench: unlike in `per_query`, what
-    idle servers use does not count.
+    The MySQL servers with clients, the data nodes and sysbench serve it; unlike in `per_query`, the
+    CPU of idle servers does not count.
 
     Parameters
     ----------
-    runs : good ones, or slices of which one at a time was measured.
+    runs : good runs, or slices that were measured one at a time.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def serving_us_by_role(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFr
 
 
 def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the CPU time of a query of all roles together; as `serving_us_by_role` otherwise."""
+    """Return the CPU time per query of all roles together; otherwise as `serving_us_by_role`."""
     return serving_us_by_role(runs, processes).sum(axis=1, skipna=False)
 
 
@@ -205,11 +205,11 @@ def _serving_pct(usage: Usage, runs: pd.DataFrame) -> pd.Series:
 
 
 def _parts(samples: pd.DataFrame) -> list[pd.DataFrame]:
-    """Divide a table between runs: to group its rows takes several times their memory."""
+    """Split a table at run boundaries, as grouping rows takes several times their memory."""
     runs = samples["run_id"].to_numpy()
     begins = np.flatnonzero(runs[1:] != runs[:-1]) + 1
     if len(begins) >= samples["run_id"].nunique():
-        # A run is in several places.
+        # The rows of some run are not contiguous.
         return [samples]
     ends = [*begins[np.diff(begins // _PART_ROWS, prepend=0) > 0], len(samples)]
     return [samples.iloc[a:b] for a, b in zip([0, *ends], ends, strict=False)]
@@ -220,7 +220,7 @@ def _mean_pct(parts: Sequence[pd.DataFrame], keys: list[str], role: str = "") ->
 
     Parameters
     ----------
-    parts : of the table `processes`, as `_parts` gives them; of processes of any role, or of one.
+    parts : of the table `processes`, as `_parts` gives them; with `role`, only its rows count.
     """
 
     def own(part: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,8 @@
 """Estimates with confidence intervals, of values that vary from run to run.
 
-Intervals of positive quantities are those of logarithms, as runs vary in proportion to their value,
-and those of shares are those of logits: none leaves what is possible. Where the data cannot give an
-interval it is NaN. `data/coverage.csv` shows how often the intervals hold the truth.
+Intervals of positive quantities are computed on logarithms, as runs vary in proportion to their
+value, and those of shares on logits, so none includes impossible values. An interval that the data
+cannot give is NaN. `data/coverage.csv` shows how often the intervals hold the truth.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import scipy  # imports its parts when they are first used, and half of all comm
 CONFIDENCE = 0.95
 DRAWS = 10_000
 PRIOR = 5
-"""Degrees of freedom that the variability of all points is worth for one of them: between points of
-the recorded sweeps, variances differ like chi-squared ones with 4 to 9 (Smyth 2004)."""
+"""Prior degrees of freedom: the weight of all points' variability in that of one point. Between
+points of the recorded sweeps, variances differ like chi-squared ones with 4 to 9 (Smyth 2004)."""
 
 Values = Sequence[float] | np.ndarray | pd.Series
 
@@ -40,14 +40,14 @@ class Estimate(NamedTuple):
 class Variability(NamedTuple):
     """How much runs of one point differ: standard deviation, and degrees of freedom.
 
-    The deviation is that of logarithms. Without freedom it is NaN.
+    The deviation is that of logarithms. Without any degree of freedom it is NaN.
     """
 
     deviation: float
     freedom: int
 
     def of_point(self, own: Variability) -> Variability:
-        """Return that of one point: between its own and this, of all points (Smyth 2004).
+        """Shrink a point's own variability towards this one, of all points (Smyth 2004).
 
         A few runs say little about their own variability, but points do differ in it.
         """
@@ -57,7 +57,7 @@ class Variability(NamedTuple):
         squares = sum(
             part * of.deviation**2 for part, of in ((prior, self), (own.freedom, own)) if part
         )
-        # Those of one point count in both, and must not count twice.
+        # The point's own degrees of freedom are in both, and must not count twice.
         freedom = min(prior + own.freedom, max(self.freedom, own.freedom))
         return Variability(math.sqrt(squares / (prior + own.freedom)), freedom)
 
@@ -68,7 +68,7 @@ def variability(logs: np.ndarray) -> Variability:
 
 
 UNKNOWN = Variability(math.nan, 0)
-"""That of points of which nothing is known but their own runs."""
+"""The variability of all points if nothing but a point's own runs is known."""
 
 
 def t(freedom: float | np.ndarray | pd.Series, confidence: float = CONFIDENCE):
@@ -77,7 +77,7 @@ def t(freedom: float | np.ndarray | pd.Series, confidence: float = CONFIDENCE):
 
 
 def sidak(tests: int) -> float:
-    """Return the confidence of each of several tests that makes 95 % for all of them (Sidak)."""
+    """Return the confidence of each test that gives 95 % for all of them together (Sidak)."""
     return CONFIDENCE ** (1 / max(1, tests))
 
 
@@ -105,8 +105,8 @@ def positive(values: Values, confidence: float = CONFIDENCE) -> Estimate:
 def share(values: Values, confidence: float = CONFIDENCE, whole: float = 1.0) -> Estimate:
     """Return the mean of parts of a whole, with the t interval of their logits.
 
-    If one is nothing or the whole there are no logits: the interval is then that of `mean`, cut off
-    at both.
+    If one is zero or the whole there are no logits: the interval is then that of `mean`, cut off at
+    both.
     """
     x = np.asarray(values, float)
 
@@ -131,7 +131,7 @@ def ratio(
 
     Parameters
     ----------
-    pooled : variability of all points together, which that of each side then takes part in.
+    pooled : variability of all points together, towards which that of each side is shrunk.
 
     Raises
     ------
@@ -162,8 +162,8 @@ def peak_ratio(
     """Return the ratio of two peaks, each the best geometric mean among one side's points.
 
     A peak is picked from noisy means, so the interval comes from a parametric bootstrap that picks
-    anew in every draw (basic interval: Davison and Hinkley 1997, section 5.2). The pooled
-    variability takes part in that of each point. The seed is fixed.
+    anew in every draw (basic interval: Davison and Hinkley 1997, section 5.2). The variability of
+    each point is shrunk towards the pooled one. The seed is fixed.
 
     Parameters
     ----------

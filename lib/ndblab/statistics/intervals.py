@@ -1,4 +1,4 @@
-"""Means over runs, their intervals as far as the number of runs supports them, and their words."""
+"""Means over runs, their intervals where there are enough runs, and their description."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: 
     Parameters
     ----------
     bands : what intervals are drawn as.
-    each, what : what is counted per what.
+    each, what : nouns of the count, as in "3 runs per point": `what` is counted per `each`.
     """
     counts = runs[runs > 0]
     fewest, most = int(counts.min()), int(counts.max())
@@ -59,6 +59,6 @@ def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: 
 
 
 def of_columns(table: pd.DataFrame, by: list[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Return `means` of each column, whose name is in `quantity`, below each other."""
+    """Return the `means` of all columns in one table; `quantity` has the column's name."""
     each = {column: means(table, by, column) for column in columns}
     return pd.concat(each, names=["quantity"]).reset_index("quantity").dropna(subset="mean")

@@ -1,7 +1,7 @@
 """Two kinds of runs compared pair by pair.
 
 The runs of a pair were measured soon after one another, in the same repeat, with the same servers,
-clients and workload, so drift between repeats cancels out. It never pairs runs of two datasets.
+clients and workload, so drift between repeats cancels out. Runs of two datasets are never paired.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def log_ratios(top: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
 def ratio(logs: pd.DataFrame, clients: Sequence[int], confidence: float = CONFIDENCE) -> Estimate:
     """Return the geometric mean of the ratios at these numbers of clients, with its t interval.
 
-    The variability is that of pairs at equal clients: the one of all pairs takes part in that of
-    those asked for, since two or three pairs alone say little about it.
+    The variability is that of pairs at equal clients. That of the pairs asked for is shrunk towards
+    that of all pairs, since two or three pairs alone say little about it.
 
     Raises
     ------

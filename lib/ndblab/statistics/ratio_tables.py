@@ -1,6 +1,6 @@
 """Ratios as tables: variants over the default, shared memory over TCP, sides of contrasts.
 
-Only runs that `pairs` pairs, and sides of one contrast, are compared; it decides nothing.
+Only runs paired by `pairs`, and sides of one contrast, are compared. This module decides nothing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """One effect measured in several recordings: their common mean, and how far they lie apart.
 
 Each recording holds for its own starts, hour and host. What it measured differs from the mean of
-all such recordings by its own error, and by what starts, hours and hosts change (random effects:
+all such recordings by its own error, and by the effect of starts, hours and hosts (random effects:
 DerSimonian and Laird 1986). The variance between recordings is that of Paule and Mandel (1982),
 which for two is also DerSimonian and Laird's. The interval is Knapp and Hartung's (2003), by
-Student's t with one degree of freedom less than recordings; never below what the recordings' own
-errors give (their section 4.2). It is so never narrower than the one without variance between them.
+Student's t with one degree of freedom fewer than recordings, and never narrower than the
+recordings' own errors give (their section 4.2), so never narrower than without variance between
+recordings.
 
 Two recordings have one degree of freedom: if they agree, the interval reaches 9 standard errors of
 one recording to either side; with three it is 2.5. So two decide large effects only.

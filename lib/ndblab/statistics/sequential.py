@@ -1,17 +1,17 @@
-"""Intervals that may be looked at while measuring goes on, and what later looks will probably say.
+"""Intervals that stay valid while measuring goes on, and what later looks will probably say.
 
 Stopping as soon as an ordinary interval decides is wrong far more often than 5 % of the time. These
 are repeated confidence intervals (Jennison and Turnbull 1989): a fixed list of looks, and at each
-of them a t interval of one constant nominal level, so chosen that all of them together hold the
-true value with 95 % (Pocock 1977; the nominal levels are used for t, as in Jennison and Turnbull
-2000, section 4.4). If all of them hold the true value, so does what they share: the
-interval is what those of the looks so far share, so a later look does not take back what an earlier
-one decided (the running intersection of a confidence sequence: Howard et al. 2021).
+look a t interval of one constant nominal level, chosen so that all of them together hold the true
+value with 95 % probability (Pocock 1977; the nominal levels are used for t, as in Jennison and
+Turnbull 2000, section 4.4). If all of them hold the true value, so does their intersection. The
+interval is therefore the intersection of those of the looks so far: a later look does not revoke
+what an earlier one decided (the running intersection of a confidence sequence: Howard et al. 2021).
 
 The mean is that of units. Where a unit has parts, its error comes from how the parts deviate from
 the mean of their place in the unit, which gives more degrees of freedom: what makes all first parts
-differ from all second ones (other servers, say) adds no error, and the little that neighbouring
-parts have in common is allowed for.
+differ from all second ones (other servers, say) adds no error, and the small correlation of
+neighbouring parts is allowed for.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ recorded hour have 0.06 to 0.125, for slices of 2 to 30 s (`benchmarks.simulatio
 
 _ERROR = (0.05, 0.025, 0.01, 0.005, 0.0025, 0.001)
 _NOMINAL = (0.00809, 0.00377, 0.00142, 0.000683, 0.000331, 0.000124)
-"""Nominal error of each look for an error of all of them together, by simulation of a million
-series of normal values (`tests/analysis/test_sequential.py` repeats it with fewer). In between it
-is interpolated on logarithms, where both are nearly proportional; a larger error gets that of 5 %.
-"""
+"""Nominal error of each look for each of these errors of all looks together, by simulation of a
+million series of normal values (`tests/analysis/test_sequential.py` repeats it with fewer). Between
+them it is interpolated on logarithms, where both are nearly proportional; an error above 5 % gets
+the nominal one of 5 %."""
 
 
 def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean with what the intervals of all looks so far share; NaN bounds before a look.
+    """Return the mean with the intersection of the intervals of all looks so far.
 
-    It reaches to the mean if that has left it. If the looks share nothing, which is rare unless the
-    host changed, the last one alone counts.
+    The bounds are NaN before the first look. If the mean has left the intersection, the interval is
+    extended to it. If the intersection is empty, which is rare unless the host changed, the last
+    look alone counts.
 
     Parameters
     ----------
@@ -89,10 +90,10 @@ def chances(
 ) -> dict[int, float] | None:
     """Return for each later look the chance that its interval lies inside or outside a range.
 
-    The mean at that look is predicted from the values there are: it differs from theirs by their
-    own error and that of the units to come (Gelman et al. 2013, section 3.2), and the interval is
-    as wide as their deviation lets it be. An end of the range that the interval does not pass now,
-    it does not pass later. None if there is no interval yet.
+    The mean at that look is predicted from the present values: it differs from their mean by their
+    own error and that of the units to come (Gelman et al. 2013, section 3.2), and the width of the
+    interval follows from their deviation. A bound of the range that the interval does not cross now
+    is not crossed later. None if there is no interval yet.
 
     Parameters
     ----------

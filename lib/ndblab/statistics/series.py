@@ -1,10 +1,10 @@
 """One long run as a time series: its outliers, its trend, and how well its start represents it.
 
-Neighbouring samples are correlated, and in the recorded hour so are minutes apart by six. Intervals
-therefore come from few long sections (sectioning: Asmussen and Glynn 2007, section III.5): how much
-they differ from the whole, with Student's t for so few. Sections of ten minutes still do not see
-all of what varies slowly, so an interval is widened by the square root of 1 + 400 s / section. With
-the recorded autocorrelation that holds the truth about as often as it says, of an hour as of ten
+Neighbouring samples are correlated, and so, in the recorded hour, are minutes six apart. Intervals
+therefore come from how much a few long sections differ from the whole (sectioning: Asmussen and
+Glynn 2007, section III.5), with Student's t for so few. Even sections of ten minutes miss some slow
+variation, so an interval is widened by the square root of 1 + 400 s / section. With the recorded
+autocorrelation, it then holds the truth about as often as it claims, for an hour as for ten
 minutes; without any autocorrelation it is conservative (97 to 99 %). `data/coverage.csv` has the
 simulation.
 """
@@ -42,19 +42,19 @@ def smooth(values: pd.Series, window: int = WINDOW) -> pd.Series:
 def outliers(values: pd.Series, window: int = WINDOW) -> pd.Series:
     """Mark the samples further than 5 scaled MADs from the running median.
 
-    The MAD is that of the whole run, times 1.4826 (the standard deviation of a normal one). If more
-    than half of the samples lie on the running median, as percentiles from a histogram may, the
-    mean absolute deviation times 1.2533 replaces it (Iglewicz and Hoaglin 1993).
+    The MAD is that of the whole run, times 1.4826 (for normal samples, the standard deviation). If
+    more than half of the samples lie on the running median, as percentiles from a histogram may,
+    the mean absolute deviation times 1.2533 replaces it (Iglewicz and Hoaglin 1993).
     """
     distance = (values - smooth(values, window)).abs()
     return distance > OUTLYING * _scale(distance)
 
 
 def settled(values: pd.Series, window: int = WINDOW) -> pd.Series:
-    """Share what was counted too late: a sample far below the running median, the next one above.
+    """Even out late counts: a sample far below the running median, and the next far above it.
 
-    Both get their mean if each is an outlier and together they are none, as where a report of
-    sysbench comes late and the next one counts what it has missed. The sum stays the same.
+    Both get their mean if each is an outlier but the two together are not, as when sysbench reports
+    late and the next report counts what that one missed. The sum stays the same.
     """
     off = values - smooth(values, window)
     limit = OUTLYING * _scale(off.abs())
@@ -81,7 +81,7 @@ def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFID
 
     Returns
     -------
-    All NaN below 3 samples; low and high are NaN below 30.
+    All NaN with fewer than 3 samples; low and high are NaN with fewer than 30.
     """
     x = _samples(values)
     if x.size < 3 or x.mean() == 0:
@@ -108,8 +108,8 @@ def prefix_ratio(
 ) -> Estimate:
     """Return the mean of the first seconds over the mean of the whole run.
 
-    The start and the rest may differ in level: how much windows of that length differ within the
-    rest gives the interval. It is NaN where the rest has fewer than 4 of them.
+    The start and the rest may differ in level, so the interval comes from how much windows of that
+    length differ within the rest. It is NaN if the rest has fewer than 4 such windows.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def windows_share(
     """Return the share of windows whose mean is near that of the whole run.
 
     It follows from the standard deviation of all windows of this length, by the normal
-    distribution: an hour has too few of them to count a share of 95 %.
+    distribution: an hour has too few windows to determine a share of 95 % by counting.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _slope(x: np.ndarray) -> float:
 def _sectioned(
     x: np.ndarray, interval_s: float, confidence: float, statistic: Statistic
 ) -> Estimate:
-    """Return a statistic of samples that is not negative, with the interval of its sections."""
+    """Return a non-negative statistic of samples, with the interval from their sections."""
     value = float(statistic(x))
     if x.size < _FEWEST_SAMPLES:
         return Estimate(value)

@@ -1,7 +1,7 @@
 """From runs to one row per point: which runs are good, their means, and the peaks.
 
-In: tables of a dataset. Out: tables with 95 % confidence intervals. It never drops a run without a
-mark, and never averages a failed one.
+In: tables of a dataset. Out: tables with 95 % confidence intervals. No run is dropped without a
+mark, and no failed run is averaged.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def good(runs: pd.DataFrame) -> pd.DataFrame:
 def disturbed(runs: pd.DataFrame) -> pd.Series:
     """Return which runs had company: other processes of the host used much of its CPUs.
 
-    Where that was not measured, none had.
+    Where that was not measured, no run counts as disturbed.
     """
     if "company_pct" not in runs:
         return pd.Series(False, index=runs.index)

@@ -1,4 +1,4 @@
-"""The answer of a search: in a sentence, as settings to paste, and as JSON. Pure."""
+"""The answer of a search: as a sentence, as settings to paste, and as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WAYS = {
 
 
 def kept(found: Outcome) -> Configuration:
-    """Return what is to be set: the confirmed configuration, without what it does not need."""
+    """Return what to set: the confirmed configuration, without what it does not need."""
     if found.winner is None:
         return ()
     own = found.winner.configuration
@@ -108,7 +108,7 @@ def details(found: Outcome, wanted: Wanted) -> list[str]:
 
 
 def to_paste(found: Outcome, wanted: Wanted) -> list[str]:
-    """Return the smallest difference from the baseline, by what is restarted for it."""
+    """Return the smallest difference from the baseline, grouped by the restart it needs."""
     words = {word for word, _ in kept(found)}
     own = [s for s in wanted.settings(kept(found)) if s.knob.word in words]
     lines: list[str] = []
@@ -122,20 +122,20 @@ def to_paste(found: Outcome, wanted: Wanted) -> list[str]:
 
 
 def gain(ratio: Estimate, goal: str) -> str:
-    """Write a gain with its interval, of which above 1 is better.
+    """Write a gain with its interval; above 1 is better.
 
     >>> gain(Estimate(1.14, 1.09, 1.19), "throughput")
     '14 % more queries/s (9 to 19 %)'
     """
     more, less = _GAINS[goal]
-    # What should be small is written as what becomes of it.
+    # A gain in what should be small is A over B; it is written as B over A.
     x = ratio if goal == "throughput" else Estimate(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
     words = (less, more) if goal == "throughput" else (more, less)
     return less_or_more(*x, less=words[0], more=words[1], same=f"as many {more}")
 
 
 def change(log_gain: float) -> str:
-    """Write a gain without an interval as a signed percentage; with less, NaN as nothing known."""
+    """Write a gain, without its interval, as a signed percentage; "open" if it is NaN."""
     return "open" if math.isnan(log_gain) else f"{comparing.percent(math.exp(log_gain))} %"
 
 
@@ -144,7 +144,7 @@ def to_json(
 ) -> dict:
     """Return the answer as plain data, null where nothing is known.
 
-    Gains are above 1 if they are; ratios "beside" them are those over the baseline.
+    A ratio above 1 is a gain, except that ratios "beside" are over the baseline.
 
     Parameters
     ----------

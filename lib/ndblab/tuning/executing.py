@@ -1,8 +1,8 @@
 """A trial carried out: its blocks on real clusters.
 
 It decides nothing. Trials of knobs that change while a cluster runs share a cluster start of the
-baseline. Those of what needs a restart of mysqld share one whose two servers are restarted. Others
-start both configurations, as twins or one after the other.
+baseline. Trials of knobs that need a restart of mysqld share a start of which the two servers are
+restarted. All others start both configurations, as twins or one after the other.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Plan
 
 GOALS = {"throughput": 0, "p95": 1, "cpu": 2}
-"""What is to gain, by its place in `judged.blocks`."""
+"""Goals of a search, each with its place in the result of `judged.blocks`."""
 FAILURES = 2
-"""Blocks of a trial that are not whole, after which it is over."""
+"""Number of failed blocks after which a trial is over."""
 
 
 @dataclass
 class Executor:
     """Carries out trials on this host, into a dataset.
 
-    `say` is told what others on the host disturbed, `on_block` how many blocks a trial has.
+    `say` gets messages on what others on the host disturbed, `on_block` a trial and the number of
+    the block that it begins.
     """
 
     wanted: Wanted
@@ -80,7 +81,7 @@ class Executor:
         return Record(trial, tuple(map(float, gains)), seconds, status, levels)
 
     def _prepare(self, trial: Trial) -> Contrast:
-        """Make the clusters those of a trial, and check what can be before a start."""
+        """Set the clusters up for a trial, and check all that can be checked before a start."""
         wanted = self.wanted
         names = {A: DEFAULT_VARIANT if not trial.against else "against", B: "tried"}
         points = {
@@ -96,7 +97,7 @@ class Executor:
         size = wanted.size(experiment, wanted.servers(trial))
         places = start_stop.places(start_stop.home(), wanted.port)
         plans = experiment.plans(size, "auto", self.machine, places)
-        # A cluster that was started for other variants may be that of these.
+        # A cluster that was started for other variants may serve these too.
         self.clusters.experiment, self.clusters.size = experiment, size
         self.clusters.plans = plans
         if trial.design != ALTERNATION:
@@ -107,7 +108,7 @@ class Executor:
         )  # fmt: skip
 
     def _check(self, trial: Trial, plans: Mapping[str, Plan]) -> None:
-        """Refuse configurations that the programs do not take, or that need too much memory."""
+        """Refuse configurations that the programs do not accept, or that need too much memory."""
         both = {A: trial.against, B: trial.configuration}
         settings = {side: self.wanted.settings(own) for side, own in both.items()}
         for side, own in both.items():
@@ -130,7 +131,7 @@ class Executor:
             side = B if variant == "tried" else A
             both = self.wanted.beside(trial.configuration, trial.against)
             return read_back.check(both, RESTARTS, cluster, made.VARIANTS[side])
-        # In one cluster, both start as the first; the rest is read back when it is set.
+        # In one cluster, both sides start as A; what B sets is read back when it is set.
         tried = trial.against if trial.design == ALTERNATION else trial.configuration
         own = {DEFAULT_VARIANT: BASELINE, "against": trial.against, "tried": tried}
         settings = self.wanted.settings(own[variant])
@@ -157,7 +158,7 @@ class Executor:
     def _takes_turns(self, trial: Trial) -> bool:
         """Return whether clients take turns: not if queries last too long.
 
-        Those of the baseline are known from its run. Where others do, `blocks.measure` sees it.
+        How long the baseline's last is known from its run; `blocks.measure` watches the others.
         """
         baseline_ms = self.writer.snapshot().runs["latency_p95_ms"].max()
         return trial.design in self.wanted.space.turns and not baseline_ms > made.LONGEST_MS

@@ -40,7 +40,7 @@ def draw(data: Dataset, history: History, found: Outcome, wanted: Wanted) -> Fig
     rows, blocks = [], []
     for number, each in enumerate(found.finalists, 1):
         if each.blocks:
-            # Cut off, long names would be alike: the text has them in this order.
+            # Truncated, long names would look alike: the text lists them in this order.
             name = f"finalist {number}: {wanted.space.words(each.configuration)}"
             if len(name) > _LONGEST:
                 name = f"finalist {number}: {count(len(each.configuration), 'setting')}"
@@ -82,7 +82,7 @@ def effects(history: History, wanted: Wanted) -> list[Mapping[str, object]]:
 
     Returns
     -------
-    `name` of a setting, `ratio`, `low` and `high` of each; above 1 is better.
+    `name`, `ratio`, `low` and `high` of each setting; a ratio above 1 is better.
     """
     search = history.of(SEARCH)
     seen = {pair for record in search.contrasts for pair in record.trial.configuration}

@@ -19,17 +19,17 @@ from ndblab.tuning.space import BASELINE, Configuration
 EXPERT, SCREEN, RACE, EXCLUDE = "expert", "screen", "race", "exclude"
 CONFIRM, ABLATE = "confirm", "ablate"
 SEARCH = (EXPERT, SCREEN, RACE, EXCLUDE)
-"""Stages that look for something: their blocks of a configuration add up, and confirm nothing."""
+"""Stages of the search proper: their blocks of a configuration are pooled, and confirm nothing."""
 OK = "ok"
 DISTURBED = "disturbed"
-"""Begins the status of a trial that others on the host spoilt: no fault of its configuration."""
+"""Status prefix of a trial that others on the host spoilt, not its configuration."""
 PRIOR = 4
 """Degrees of freedom that the recorded deviation of a design is worth for this host."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A configuration against another, with so many whole blocks when it is over."""
+    """A configuration tried against another, until it has `blocks` whole blocks."""
 
     stage: str
     configuration: Configuration
@@ -39,7 +39,7 @@ class Trial:
 
     @property
     def contrast(self) -> str:
-        """Name the contrast that its blocks belong to: one for the whole search."""
+        """Name the contrast of its blocks, which all stages in `SEARCH` share."""
         return contrast(self.stage, self.configuration, self.against)
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class History:
     def pooled(self, design: str, prior: float = math.nan) -> tuple[float, float]:
         """Return the deviation of blocks of a design, and its degrees of freedom.
 
-        It is that within contrasts, all of them together.
+        The deviation is that within contrasts, pooled over all of them.
 
         Parameters
         ----------

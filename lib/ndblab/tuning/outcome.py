@@ -1,8 +1,8 @@
-"""What may be believed of a search: finalists with their intervals, and what is excluded. Pure.
+"""What may be concluded from a search: finalists with their intervals, and what is excluded. Pure.
 
-Only blocks of the confirmation count for a finalist, corrected for the number of finalists
-(Bonferroni), with intervals that may be looked at any time (`statistics.sequential`). What a search
-found best was chosen for being so, and gained less than it seemed.
+Only blocks of the confirmation count for a finalist. Its interval is valid at every look
+(`statistics.sequential`) and corrected for the number of finalists (Bonferroni). What a search
+finds best was selected for looking best, and gains less than it seemed to.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ndblab.tuning.space import Configuration, without
 from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
-"""A configuration whose gains range over more than this between starts is rejected: 63 % of what
-was found best in noise loses as much when deployed (TUNA, EuroSys 2025)."""
+"""A configuration whose gains range over more than this between starts is rejected: 63 % of the
+configurations found best under noise lose as much when deployed (TUNA, EuroSys 2025)."""
 ALIKE = 0.01
-"""What can be left out changes the goal by less than this."""
+"""A setting that changes the goal by less than this can be left out."""
 ERROR = 1 - CONFIDENCE
 FREEDOM = 4
-"""Degrees of freedom of a design's deviation from which on limits are computed with it: with fewer,
-a t quantile says little but that nothing is known."""
+"""Fewest degrees of freedom of a design's deviation with which limits are computed: with fewer, a t
+quantile says little more than that nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Finalist:
 
 @dataclass(frozen=True)
 class Excluded:
-    """A gain, as a part of 1, above which the best of so many configurations of a design is not."""
+    """The most, as a part of 1, that the best of `number` configurations of a design may gain."""
 
     design: str
     gain: float
@@ -85,9 +85,9 @@ class Excluded:
 class Outcome:
     """The best confirmed configuration if there is one, all finalists, and what is ruled out.
 
-    `needless` are the knobs of the winner without which it is equivalent. `excluded` is the gain,
-    as a part of 1, above which not even the best of so many `bounded` configurations is, with 95 %;
-    NaN if it is not known. `by_design` says the same of the configurations of each design.
+    `needless` names the knobs of the winner without which it is equivalent. With 95 % confidence,
+    not even the best of `bounded` configurations gains more than `excluded`, a part of 1; NaN if
+    unknown. `by_design` says the same for the configurations of each design.
     """
 
     winner: Finalist | None
@@ -124,7 +124,7 @@ def judge(
 
 
 def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, str]:
-    """Return why configurations are out though they run: what they break, or how they vary."""
+    """Return why configurations that run are out: the limit they break, or how much they vary."""
     found: dict[Configuration, str] = {}
     limits = tuple(limits)
     for record in history.contrasts:
@@ -142,7 +142,7 @@ def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, s
 
 
 def needed(gains: np.ndarray) -> bool | None:
-    """Return whether a winner needs a knob, from its gains without; None if that is not decided."""
+    """Return whether a winner needs a knob, from its gains without it; None if undecided."""
     _, low, high = sequential.interval(gains)
     if low > math.log1p(-ALIKE):
         # Equivalent, or better without.
@@ -155,14 +155,14 @@ def upper_limits(
 ) -> dict[Configuration, float]:
     """Return a one-sided upper limit of the gain of each configuration, as a logarithm.
 
-    The highest of them is a limit of the best configuration, since its own is: their number needs
-    no correction (Berger 1982, the intersection-union principle). That of blocks does, as the
-    search goes on where a limit is high: a limit after n blocks errs with a part 1 / (n (n + 1)) of
-    the error, and these parts add up to 1. It is half of 5 %; the limits of finalists, which are
-    the upper ends of their intervals, have the other half. Which configurations are tried follows
-    from what was measured: `benchmarks.tuning` checks the limits in simulated searches. The
-    deviation is that within all contrasts of a design, whose configurations are left out while it
-    has fewer than `FREEDOM` degrees of freedom.
+    The highest limit bounds the best configuration, since its own limit does: the number of
+    configurations needs no correction (Berger 1982, the intersection-union principle). The number
+    of blocks does, as the search goes on where a limit is high: a limit after n blocks gets a part
+    1 / (n (n + 1)) of the error, and these parts add up to 1. That error is half of 5 %; the limits
+    of finalists, which are the upper ends of their intervals, have the other half. Which
+    configurations are tried depends on what was measured: `benchmarks.tuning` checks the limits in
+    simulated searches. The deviation is that within all contrasts of a design; while it has fewer
+    than `FREEDOM` degrees of freedom, the configurations of the design are left out.
     """
     records = [r for r in history.of(SEARCH).contrasts if r.gains and not r.infeasible]
     found = {}
@@ -180,7 +180,7 @@ def upper_limits(
 def _excluded(
     history: History, finalists: Iterable[Finalist], out: Collection[Configuration]
 ) -> tuple[Excluded, ...]:
-    """Return what is excluded of each design, without the configurations that are out."""
+    """Return the gain excluded for each design, ignoring the configurations that are out."""
     designs = {r.trial.configuration: r.trial.design for r in history.of(SEARCH).contrasts}
     designs |= {r.trial.configuration: r.trial.design for r in history.of((CONFIRM,)).contrasts}
     found: dict[str, list[float]] = {}
@@ -191,7 +191,7 @@ def _excluded(
 
 
 def _needless(history: History, winner: Finalist | None) -> tuple[str, ...]:
-    """Return the first knob that can be left out. Two of them may each do the other's work."""
+    """Return the first knob that can be left out: of two, each may do the other's work."""
     for word, _ in winner.configuration if winner else ():
         gains = history.gains(ABLATE, without(winner.configuration, word), winner.configuration)
         if needed(gains) is False:

@@ -1,6 +1,6 @@
-"""A search, prepared: the baseline is checked, and it is known what can be changed on this host.
+"""A search, prepared: the baseline is checked, and the knobs to change on this host are known.
 
-It starts nothing but programs that show what they would take.
+It starts nothing but programs that show which values they would take.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Tuning:
     no_twins: str
     minutes: int = 0
     elsewhere: bool = False
-    """The host is described: nothing can be started there from here."""
+    """Whether the host is only described: nothing can be started there from here."""
     threads: str = ""
 
     def plan(self) -> str:
@@ -102,7 +102,7 @@ def prepare(
 
     Parameters
     ----------
-    described : another host, as `dry_run.host_of` has it; None for this one.
+    described : another host, as `dry_run.host_of` takes it; None for this one.
 
     Raises
     ------
@@ -141,13 +141,13 @@ def prepare(
 
 
 def _with_quotas(machine: Host) -> Host:
-    """Return a host that is described as one that lets CPUs be limited: nobody could try it."""
+    """Return a described host, assumed to allow CPU limits, as nobody could try it there."""
     assumed = CpuController("cgroup2", "", "assumed of a host that is described")
     return dataclasses.replace(machine, cpu_controller=assumed)
 
 
 def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns: bool) -> Space:
-    """Return the knobs with the seconds of a block of each design that compares their values.
+    """Return the knobs, and the seconds of a block in each design that compares their values.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
     Raises
     ------
     LabError
-        If there are none.
+        If there are no knobs.
     """
     if not tunables:
         raise LabError(
@@ -181,7 +181,8 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
 def _in_turn(tunables: tuple[spaces.Tunable, ...], dear: str, servers: int) -> tuple[str, ...]:
     """Return the designs in which clients take turns.
 
-    Alternations are among them if what clients do not keep can be tried well in other designs.
+    `ALTERNATION` is among them if the knobs whose values clients do not keep can be tried well in
+    other designs.
     """
     others = [each.knob for each in tunables if each.cheap and not choice.with_clients(each.knob)]
     elsewhere = servers == 1 and dear == TWINS and choice.by_servers(others)
@@ -213,7 +214,7 @@ def _baseline(words: Sequence[str], others: Sequence[knobs.Knob]) -> tuple[Setti
 
 
 def _spelled_out(words: Sequence[str]) -> list[str]:
-    """Return words with "brief" as its settings; those that are typed beside it replace them."""
+    """Replace "brief" by its settings; those that are typed beside it take precedence."""
     own = [word for word in words if word != sides.BRIEF]
     if len(own) == len(words):
         return own
@@ -243,7 +244,7 @@ def _threads(plan: Plan, baseline: Sequence[Setting]) -> str:
 def _current(
     wanted: Wanted, has: Mapping[tuple[str, str], str]
 ) -> dict[tuple[str, str], spaces.Value]:
-    """Return what all knobs are in the baseline; without those of which that is not known."""
+    """Return the values of all knobs in the baseline, except those that are not known."""
     point = wanted.point(BASELINE, DEFAULT_VARIANT)
     found: dict[tuple[str, str], spaces.Value] = dict(has)
     lab = {"servers": point.servers, "clients": point.clients}

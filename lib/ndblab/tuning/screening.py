@@ -1,9 +1,9 @@
 """Screening: which knobs may matter, from few trials that change many of them at once. Pure.
 
-Knobs are screened together, by Plackett-Burman designs: one of those that change while a cluster
-runs, one of those that need a start, then the mirror image of the first, which keeps pairs of knobs
-from looking like single ones. What time is left goes to single values of those that need a start:
-one that does not start spoils every trial that has it.
+Knobs are screened together, by Plackett-Burman designs: one for the knobs that change while a
+cluster runs, one for those that need a start, then the mirror image (foldover) of the first, which
+keeps pairs of knobs from looking like single ones. The time left goes to single values of knobs
+that need a start: a value that does not start spoils every trial that has it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ndblab.tuning.history import History
 from ndblab.tuning.space import Configuration, Space, Tunable, Value
 
 EFFECT = 0.10
-"""Standard deviation of effects that is expected before anything is known, as a logarithm."""
+"""Prior standard deviation of effects, as logarithms."""
 WORTH = 0.01
 """Gains below this are not worth a setting."""
 
@@ -49,16 +49,16 @@ def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     found = [list(group) for group in groups]
     for group in found:
         rng.shuffle(group)
-    # Those of one design share a cluster start while they follow each other.
+    # Consecutive trials of one design share a cluster start.
     alone = sorted(_alone(space, dear), key=space.design)
     return tuple(dict.fromkeys([*itertools.chain(*found), *alone]))
 
 
 def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
-    """Estimate what each value of each knob does, as if effects added up.
+    """Estimate the effect of each value of each knob, as if effects added up.
 
-    It is a regression on all contrasts of the search with the baseline, shrunk towards none. It
-    guides the search, and is no finding.
+    The estimate is a regression on all contrasts of the search with the baseline, shrunk towards
+    zero. It guides the search, and is no finding.
     """
     names, means, covariance = _posterior(space, history)
     deviations = np.sqrt(np.diag(covariance))
@@ -71,9 +71,9 @@ def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
 def drawn(
     space: Space, history: History, failed: Collection[Configuration], rng: np.random.Generator
 ) -> Configuration:
-    """Return the best configuration if effects were as drawn from what is known of them.
+    """Return the configuration that is best under effects drawn from their posterior.
 
-    A value in configurations that failed, and in none that ran, is not in it.
+    It leaves out values that occur in configurations that failed and in none that ran.
     """
     names, means, covariance = _posterior(space, history)
     effects = dict(zip(names, rng.multivariate_normal(means, covariance), strict=True))
@@ -134,7 +134,7 @@ def _together(space: Space, tunables: list[Tunable], sign: int) -> Iterator[Conf
 
 
 def _alone(space: Space, tunables: list[Tunable]) -> Iterator[Configuration]:
-    """Give the first value of each knob (that of a rule of thumb, if it has one), then others."""
+    """Yield the first value of each knob (a rule of thumb's, if it has one), then the others."""
     first = {each: sorted(each.values, key=lambda v, e=each: v != e.expert) for each in tunables}
     for place in range(max((len(values) for values in first.values()), default=0)):
         for each, values in first.items():

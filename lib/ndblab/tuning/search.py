@@ -2,7 +2,7 @@
 
 In order: the baseline (measured before the first trial), what rules of thumb say, a screening, a
 race of configurations that may be best, then the confirmation of at most three finalists, and what
-can be left out of the best of them. Each part has its share of the time. Every configuration is
+can be left out of the best one. Each part has its share of the time. Every configuration is
 measured against the baseline itself: no ratio is the product of others.
 """
 
@@ -34,16 +34,16 @@ from ndblab.tuning.wanted import Limit
 
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
 """Shares of the time: the screening ends after the first; the second is kept for the confirmation,
-with the third, its last part, for what can be left out."""
+including the third, its last part, for what can be left out."""
 DRAWS = 20
-"""Draws of which all failed before, after which the race is over."""
+"""The race is over after so many draws of configurations that have all failed before."""
 FINALISTS = 3
 LOOKS = sequential.LOOKS[1]
-"""Blocks that a finalist should have at least: up to the second look."""
+"""Fewest blocks that a finalist should have: up to the second look."""
 PRECISE = 0.25
-"""A gain is known well enough if its interval reaches so far, as a part of it, to either side."""
+"""Half width of an interval, as a part of the gain, at which the gain is known well enough."""
 HOPE = 0.05
-"""Chance to be confirmed in the time left, below which a finalist gets no more blocks."""
+"""A finalist gets no more blocks if its chance to be confirmed in the time left is below this."""
 
 
 @dataclass
@@ -89,12 +89,13 @@ class Search:
         return outcome.judge(history, self.finalists(history), self.limits)
 
     def finalists(self, history: History) -> list[outcome.Candidate]:
-        """Return what is to be confirmed: the best of the search, without what adds nothing.
+        """Return what to confirm: the best of the search, without settings that add nothing.
 
-        First the values that seem best together, then those configurations whose gain, shrunk
-        towards none by what is known of their design, is highest. A finalist was perhaps never
-        tried itself; then the search's estimate is that of its effects or of what it comes from.
-        Blocks that narrow what may have been missed come after the choice, and do not count for it.
+        First come the values that seem best together, then the configurations with the highest
+        gains, shrunk towards zero by the deviation of their design. A finalist may never have been
+        tried itself; its estimate is then that of its effects, or of the configuration that it
+        comes from. Blocks that narrow down what may have been missed come after the choice, and do
+        not count for it.
         """
         search = history.of((EXPERT, SCREEN, RACE))
         failed = self._infeasible(history)
@@ -138,7 +139,7 @@ class Search:
         until_s: float,
         against: Configuration = BASELINE,
     ) -> Trial | None:
-        """Return a trial, if it is over in time."""
+        """Return a trial if it can end in time."""
         design = self.space.dear if stage == CONFIRM else self.space.design(own, against)
         missing = blocks - len(history.gains(stage, own, against))
         needed_s = missing * self._block_s(history, design)
@@ -146,7 +147,7 @@ class Search:
         return Trial(stage, own, blocks, design, against) if fits else None
 
     def _block_s(self, history: History, design: str) -> float:
-        """Return the seconds of a block: what is expected, or what they took if that is more."""
+        """Return the seconds of a block: as expected, or as measured if that is more."""
         mine = [record for record in history.records if record.trial.design == design]
         blocks = sum(len(r.gains) for r in history.contrasts if r.trial.design == design)
         took_s = sum(record.seconds for record in mine) / blocks if blocks else 0.0
@@ -169,9 +170,10 @@ class Search:
         return None
 
     def _race(self, history: History) -> Trial | None:
-        """Try what is best in a draw from what is known of effects (Thompson sampling).
+        """Try what is best under a draw from the posterior of effects (Thompson sampling).
 
-        So blocks go where something may still be gained, and each tells of all settings in it.
+        This spends blocks where something may still be gained, and each informs about all settings
+        in it.
         """
         searched, failed = history.of(SEARCH), self._infeasible(history)
         rng = np.random.default_rng([self.seed, len(searched.records)])
@@ -183,7 +185,7 @@ class Search:
         return None
 
     def _shrunk(self, record: Record) -> float:
-        """Return the mean of a gain that is to be expected, given how exact its blocks are."""
+        """Return the gain to expect from a record, shrunk according to how exact its blocks are."""
         error = self.space.sd[record.trial.design] ** 2 / len(record.gains)
         mean = sum(record.gains) / len(record.gains)
         return mean * screening.EFFECT**2 / (screening.EFFECT**2 + error)
@@ -207,7 +209,7 @@ class Search:
         else:
             confidence = 1 - outcome.ERROR / len(candidates)
             alive = [each for each in alive if self._may_win(history, each, confidence)]
-        # The one with fewest blocks, in an order of its own.
+        # The one with the fewest blocks; ties are in random order.
         random.Random(self.seed).shuffle(alive)
         for each in sorted(alive, key=lambda finalist: finalist.blocks):
             own = each.configuration
@@ -215,7 +217,7 @@ class Search:
         return None
 
     def _may_win(self, history: History, each: outcome.Finalist, confidence: float) -> bool:
-        """Return whether a look that the time allows for may confirm a finalist."""
+        """Return whether a look in the time left may confirm a finalist."""
         gains = history.gains(CONFIRM, each.configuration)
         left_s = self.budget_s - history.seconds
         last = len(gains) + left_s // self._block_s(history, self.space.dear)
@@ -246,10 +248,10 @@ class Search:
         return None
 
     def _exclude(self, history: History) -> Trial | None:
-        """Where nothing is found, narrow what may have been missed.
+        """Narrow down what may have been missed, if nothing was found.
 
-        First come designs whose noise is not known, if the time suffices to know it, then the
-        configuration with the highest limit: what is excluded is the highest of all.
+        First come designs whose noise is not known, if the time suffices to measure it, then the
+        configuration with the highest limit: the excluded gain is the highest of all limits.
         """
         stands = self.stands(history)
         if stands.winner:
@@ -271,7 +273,7 @@ class Search:
         return None
 
     def _narrowed(self, history: History, own: Configuration) -> tuple[str, str, int]:
-        """Return how the limit of a configuration is lowered: the stage, the design and blocks."""
+        """Return how to lower a configuration's limit: by which stage, design and blocks."""
         blocks = len(history.gains(CONFIRM, own))
         if blocks >= sequential.LOOKS[0]:
             # Its limit is that of its confirmation, which only the next look changes.

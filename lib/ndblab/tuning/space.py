@@ -1,7 +1,7 @@
 """What a search may change on a host: knobs with their values, and configurations made of them.
 
-It reads the table `knobs.csv` and the user's own; it starts nothing. How a knob is changed, and its
-range, is in `comparing/knobs.csv`.
+It reads the table `knobs.csv` and the user's own; it starts nothing. `comparing/knobs.csv` says how
+a knob is changed, and its range.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OF_CPUS = re.compile(r"(?:(\d+)\*)?cpus(?:/(\d+))?")
 
 @dataclass(frozen=True)
 class Tunable:
-    """A knob on this host: what it is now, what else is tried, and what a rule of thumb says."""
+    """A knob on this host: its value now, values to try, and what a rule of thumb says."""
 
     knob: Knob
     current: Value
@@ -40,7 +40,7 @@ class Tunable:
     expert: Value | None = None
     group: str = ""
     needs: tuple[str, Value] | None = None
-    """A knob by its word, and the only value of it with which this one does anything."""
+    """Another knob, by its word, and its only value with which this knob has an effect."""
 
     @property
     def word(self) -> str:
@@ -58,8 +58,8 @@ class Space:
     """The knobs of a search, and what it takes to compare configurations.
 
     `block_s` are the seconds of a block by design, `dear` is the design that needs cluster starts.
-    `servers` are the MySQL servers of the baseline. Blocks of the designs `turns` have slices of a
-    second, in which the connected clients of both sides work in turn.
+    `servers` is the number of MySQL servers of the baseline. Blocks of the designs in `turns` have
+    slices of a second, in which the connected clients of both sides work in turn.
     """
 
     tunables: tuple[Tunable, ...]
@@ -70,9 +70,10 @@ class Space:
     turns: tuple[str, ...] = ()
 
     def cheap(self, tunable: Tunable) -> bool:
-        """Return whether a knob is tried in one cluster: by what clients keep, if they take turns.
+        """Return whether a knob is tried in one cluster.
 
-        So all blocks of a design are alike, and equally exact.
+        If clients take turns there, they must keep its value: this makes all blocks of a design
+        alike, and equally exact.
         """
         kept = ALTERNATION not in self.turns or choice.with_clients(tunable.knob)
         return tunable.cheap and kept
@@ -94,7 +95,7 @@ class Space:
 
     @property
     def expert(self) -> Configuration:
-        """Return what rules of thumb say of this host, where that is not the baseline."""
+        """Return what rules of thumb say for this host, where that is not the baseline."""
         return self.effective(
             {
                 t.word: t.expert
@@ -104,7 +105,7 @@ class Space:
         )
 
     def effective(self, values: Mapping[str, Value]) -> Configuration:
-        """Return the configuration of values by name, without those that do nothing in it."""
+        """Return the configuration of values by name, without those that have no effect in it."""
         known = {t.word: t.current for t in self.tunables} | dict(values)
         needs = {t.word: t.needs for t in self.tunables if t.needs and t.needs[0] in known}
         idle = {
@@ -154,7 +155,7 @@ class Row:
 
 
 def table(file: Path | None = None) -> tuple[Row, ...]:
-    """Return the lab's rows, with those of the user's file added, replaced or removed.
+    """Return the lab's rows, after the user's file has added, replaced or removed some.
 
     Raises
     ------
@@ -190,12 +191,12 @@ def tunables(
     ----------
     current : values of the baseline, by `Knob.key`. A knob without one is left out: nothing says
         what it would be compared with.
-    others : what the installed programs know besides the lab's table.
+    others : knobs that the installed programs know, to complement the lab's table.
 
     Raises
     ------
     LabError
-        If nothing has a name, or a value is out of its range.
+        If a name is unknown, or a value is out of its range.
     """
     found, others = [], tuple(others)
     for row in rows:
@@ -219,7 +220,7 @@ def tunables(
 def _met(
     tunable: Tunable, current: Mapping[tuple[str, str], Value], others: Iterable[Knob]
 ) -> bool:
-    """Return whether what a knob needs is so in the baseline, where that is never changed."""
+    """Return whether the baseline has what a knob needs, where the search never changes that."""
     word, value = tunable.needs or ("", "")
     return setting_value.same(current.get(knobs.find(word, others).key, value), value)
 
@@ -246,12 +247,12 @@ def _read(file: Path) -> list[Row]:
 
 
 def _needed(row: Row, others: Iterable[Knob]) -> tuple[str, Value] | None:
-    """Return what a row needs, of a text such as "UseShm=on".
+    """Return what a row needs, from a text such as "UseShm=on".
 
     Raises
     ------
     LabError
-        If it is no setting.
+        If the text is not a setting.
     """
     if not row.needs:
         return None
@@ -263,7 +264,7 @@ def _needed(row: Row, others: Iterable[Knob]) -> tuple[str, Value] | None:
 def _value(knob: Knob, text: str, cpus: float) -> Value:
     """Return a value of the table for a host.
 
-    "cpus", "2*cpus" and "cpus/2" follow the host, and are 1 at least.
+    "cpus", "2*cpus" and "cpus/2" follow the host, and are at least 1.
     """
     if match := _OF_CPUS.fullmatch(text.strip()):
         times, parts = (int(group or 1) for group in match.groups())
@@ -272,7 +273,7 @@ def _value(knob: Knob, text: str, cpus: float) -> Value:
 
 
 def _as_is(knob: Knob, value: Value) -> Value:
-    """Return a value that a program shows as the table has it; as it is if it has none such."""
+    """Return a value that a program shows in the table's form; unchanged if it has no such form."""
     try:
         return knobs.value(knob, str(value))
     except LabError:

@@ -1,6 +1,6 @@
 """What a search's finalists change besides its goal: throughput, p95, CPU a query and memory.
 
-Ratios are of a finalist over the baseline, from the blocks of its confirmation alone. Of each
+Ratios are of a finalist over the baseline, from the blocks of its confirmation alone. For each
 quantity, the intervals of all finalists hold together with 95 %.
 """
 
@@ -44,9 +44,9 @@ _NOTED = 300
 _SERVERS = "servers"
 _STAR = "\N{BLACK STAR}"
 _COLUMNS = 42
-"""Characters of a line of settings in a panel of their own."""
+"""Characters per line of settings in their own panel."""
 _WORSE = 0.06
-"""How dark the worse side of the baseline is."""
+"""Opacity of the shading on the worse side of the baseline."""
 
 
 class _Quantity(NamedTuple):
@@ -90,7 +90,7 @@ def _of(data: Dataset, name: str, confidence: float) -> dict[str, Estimate]:
 
 
 def _memory(data: Dataset, name: str, confidence: float) -> Estimate:
-    """Return the memory that the nodes of a tried configuration hold, over the other's."""
+    """Return the memory held by a tried configuration's nodes, over that of the other's nodes."""
     processes = data.tables["processes"]
     nodes = processes[~processes["role"].isin(CLIENT_ROLES)]
     held = nodes.groupby(nodes["run_id"].astype(str))["rss_bytes"].sum()
@@ -182,7 +182,7 @@ def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
 
 
 def _write_settings(ax: Axes, rows: pd.DataFrame) -> None:
-    """Write the settings of the finalist that is recommended; of the first one if none is."""
+    """Write the settings of the recommended finalist, or of the first one if none is."""
     row = next(rows.sort_values("winner", ascending=False, kind="stable").itertuples())
     ax.set_title(f"Settings of finalist {row.number}")
     text = ax.text(
@@ -228,5 +228,5 @@ def save(data: Dataset, rows: pd.DataFrame, workload: str, folder: Path) -> Path
 
 
 def height_in(rows: pd.DataFrame) -> float:
-    """Return how high a sheet of so many finalists is."""
+    """Return the height of a sheet with so many finalists."""
     return HEIGHT_IN + PER_FINALIST_IN * rows["number"].nunique()

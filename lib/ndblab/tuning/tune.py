@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 PICTURES = ROOT / "out/tune"
 MINUTES = 60
-"""How long a search takes, unless told."""
+"""How long a search takes, by default."""
 _GIVE_UP = 3
-"""Trials that all fail, before anything else has run, after which something else is wrong."""
+"""If so many first trials all fail, something other than their configurations is wrong."""
 
 
 def tune(
@@ -65,12 +65,12 @@ def tune(
 
     Parameters
     ----------
-    words : the user's configuration, as `sides.parse` has one side; none for the lab's default.
-    minutes : of the search, in all its sittings together.
-    knob_file : CSV that adds knobs, replaces or removes them (`space.table`).
-    keep : as `wanted.limits` has it.
+    words : the user's configuration, as `sides.parse` takes one side; none for the lab's default.
+    minutes : of the search, over all its sessions.
+    knob_file : CSV that adds, replaces or removes knobs (`space.table`).
+    keep : as `wanted.limits` takes it.
     workload, schema, writes, clients, profile, overrides, port : as `comparison.compare` has them.
-    again : search anew, where this search is complete.
+    again : repeat a search that is complete.
     only_plan, described : start nothing, and return what would be done, on another host if one is
         described (`dry_run.host_of`).
 
@@ -99,11 +99,11 @@ def tune(
 
 
 def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
-    """Carry out a search until its time is over, going on with what was interrupted.
+    """Carry out a search until its time is over, resuming one that was interrupted.
 
-    All trials are in the dataset's manifest, under "trials", as soon as they are over; what was
-    found is under "answer" in the end. After Ctrl-C or SIGTERM, which is SystemExit here, nothing
-    is left running, and whole blocks of the trial under way are kept.
+    Each trial enters the dataset's manifest, under "trials", as soon as it is over; what was found
+    is under "answer" in the end. After Ctrl-C or SIGTERM, which is SystemExit here, nothing is left
+    running, and whole blocks of the current trial are kept.
     """
     wanted, search = tuning.wanted, tuning.search
     experiment, servers = wanted.base()

@@ -1,7 +1,6 @@
-"""What a search is about, with what configurations must keep (`--keep "p95 < 20 ms"`), and a trial
-as variants, points and an experiment of the lab.
+"""What a search is about, and a trial as variants, points and an experiment of the lab.
 
-Pure.
+Pure. It includes the limits that configurations must keep (`--keep "p95 < 20 ms"`).
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ if TYPE_CHECKING:
 
 NAME = "tune"
 OF_THE_BRIEF = ("servers=16", "data_nodes=25%")
-"""The word "brief" as a baseline: what the lab's default has not of the configuration with which
-the brief measured its 1.7 million queries/s. Of 256 logical CPUs each data node had 32; the MySQL
-servers and their clients shared the rest. Threads, pool and batch size are the default's."""
+"""The word "brief" as a baseline: what the lab's default lacks of the configuration with which the
+brief measured its 1.7 million queries/s. There, each data node had 32 of 256 logical CPUs; the
+MySQL servers and their clients shared the rest. Threads, pool and batch size are the default's."""
 _QUANTITIES = {"p95": ("p95_ms", "ms"), "throughput": ("qps", "queries/s")}
 _TEXT = re.compile(r"\s*(\w+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*(ms|queries/s)?\s*")
 
 _NATIVE_AIO_SERVERS = 28
-"""MySQL servers that can have InnoDB's native I/O at once: each takes 2305 of the 65 536 requests
-that Linux allows by default (fs.aio-max-nr), and one without any left does not start."""
+"""MySQL servers that can use InnoDB's native AIO at once: each takes 2305 of the 65 536 requests
+that Linux allows by default (fs.aio-max-nr), and a server that gets none does not start."""
 
 
 def named(words: Sequence[str]) -> str:
@@ -65,7 +64,7 @@ class Limit:
         return f"{self.quantity} {'<' if self.below else '>'} {plain(self.bound)} {unit}"
 
     def broken(self, levels: Mapping[str, float]) -> str:
-        """Say how a configuration breaks it; nothing if it does not, or that is not known."""
+        """Say how a configuration breaks the limit; empty if it does not, or that is not known."""
         column, unit = _QUANTITIES[self.quantity]
         value = levels.get(column)
         if value is None or value != value or (value < self.bound) == self.below:
@@ -79,7 +78,7 @@ def limits(text: str) -> tuple[Limit, ...]:
     Raises
     ------
     LabError
-        If it is none.
+        If a part of the text is not a limit.
     """
     found = []
     for part in text.split(","):
@@ -98,7 +97,7 @@ def limits(text: str) -> tuple[Limit, ...]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a search is about: the user's own settings, the load, its size, and what is to gain."""
+    """What a search is about: the user's own settings, the load, its size, and the goal."""
 
     baseline: tuple[Setting, ...]
     space: Space
@@ -113,7 +112,7 @@ class Wanted:
         return self.space.settings(configuration, self.baseline)
 
     def point(self, configuration: Configuration, variant: str) -> Point:
-        """Return where a configuration is measured.
+        """Return the point at which a configuration is measured.
 
         Raises
         ------
@@ -130,11 +129,11 @@ class Wanted:
 
     @property
     def divided(self) -> bool:
-        """Return whether the baseline divides the CPUs, as only then a knob may."""
+        """Return whether the baseline divides the CPUs; only then may a knob do so."""
         return any(setting.knob.name == "data_nodes" for setting in self.baseline)
 
     def variant(self, configuration: Configuration, name: str) -> Variant:
-        """Return a configuration as a cluster has it from its start."""
+        """Return the variant of a cluster that has a configuration from its start."""
         found = made.variant(alone(self.settings(configuration)), A, TWINS)
         quotas = found.quotas or (dict(NO_QUOTAS) if self.divided else {})
         without_aio = {"innodb_use_native_aio": 0} if self._has_many_servers else {}
@@ -151,7 +150,7 @@ class Wanted:
         return 2 * max(fit, default=1) > _NATIVE_AIO_SERVERS
 
     def switched(self, configuration: Configuration, base: Configuration, name: str) -> Variant:
-        """Return a configuration as what is changed on a running cluster of another."""
+        """Return the variant that changes a running cluster of `base` to a configuration."""
         own = self.variant(configuration, name)
         now = {t.word: t.current for t in self.space.tunables}
         wanted, started = {**now, **dict(configuration)}, {**now, **dict(base)}
@@ -163,7 +162,7 @@ class Wanted:
         return dataclasses.replace(self.variant(base, name), set_global=live, quotas=own.quotas)
 
     def beside(self, configuration: Configuration, base: Configuration) -> Sides:
-        """Return a configuration as what a server of another's cluster has of its own."""
+        """Return `base` and a configuration as sides with a server each in one cluster."""
         now = {each.word: each.current for each in self.space.tunables}
         wanted, started = {**now, **dict(configuration)}, {**now, **dict(base)}
         own = tuple(
@@ -179,7 +178,7 @@ class Wanted:
         )  # fmt: skip
 
     def variants(self, trial: Trial, names: Mapping[str, str]) -> list[Variant]:
-        """Return what the sides of a trial are, under these names."""
+        """Return the variants of a trial's sides, under these names."""
         own, base = trial.configuration, trial.against
         if trial.design == RESTARTS:
             sides = self.beside(own, base)
@@ -194,7 +193,7 @@ class Wanted:
         ]  # fmt: skip
 
     def shape(self, trial: Trial) -> dict[str, object]:
-        """Return what the clusters of a trial have beside what their variants say."""
+        """Return the shape of a trial's clusters, as far as their variants do not give it."""
         if trial.design != RESTARTS:
             return {}
         return made.servers_of(self.beside(trial.configuration, trial.against))
@@ -216,7 +215,7 @@ class Wanted:
                 "baseline": [str(setting) for setting in self.baseline],
                 "knobs": {t.word: [t.current, *t.values] for t in self.space.tunables},
                 "goal": self.goal,
-                # A search whose blocks are others is another search.
+                # A search with other kinds of blocks is another search.
                 **({"turns": list(self.space.turns)} if self.space.turns else {}),
             },
         )
@@ -239,9 +238,10 @@ class Wanted:
         return own, self.servers(Trial("", BASELINE, 0, ALTERNATION))
 
     def servers(self, trial: Trial) -> list[int]:
-        """Return numbers of servers whose largest the clusters of a trial have.
+        """Return numbers of servers, of which the clusters of a trial have the largest.
 
-        Those of one cluster have as many as any value asks for, so that no trial needs another.
+        Trials in one cluster get as many servers as any value asks for, so that none of them needs
+        another cluster.
         """
         found = [self.point(own, "").servers for own in (trial.against, trial.configuration)]
         if trial.design == ALTERNATION:
@@ -253,5 +253,5 @@ class Wanted:
 
 
 def alone(settings: tuple[Setting, ...]) -> Sides:
-    """Return settings as those of both sides, which a single configuration amounts to."""
+    """Return the settings of a single configuration as those of both sides."""
     return Sides((), (), settings)

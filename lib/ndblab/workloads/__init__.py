@@ -1,13 +1,13 @@
-"""The load on a running cluster, and what is measured while it runs.
+"""The load on a running cluster, by sysbench or any other program.
 
-It never decides what is measured, nor what a failed run means.
+It decides neither what is measured nor what a failed run means.
 
 load_generator  what the lab needs of a program that loads a cluster
+registry        which program runs a workload: sysbench, or the `load` module of an experiment
+sysbench        its commands; `sysbench_output` reads what it prints
 action          a load that is one program which ends by itself
-registry        which of them runs a workload: sysbench, checked writes, TPC-H's queries, dumps,
-                locking reads, TPC-C
+turns           the clients of two sides, connected at once, that work in turn
+divided_load    one load, divided among several processes
 program         programs of the lab that run beside a cluster, such as those that fill tables
-measured_run    one run: load and monitors together
-read_locality   where the reads of a run were answered, from the counters of servers and data nodes
-lua/            the lab's own scripts for sysbench
+own/            the user's workloads: a file of SQL, a slow log, a script, a program
 """

@@ -1,7 +1,7 @@
 """An action: a load that is one program which ends by itself, such as a dump.
 
-A program that fails, or does not end in its time, is a failed run with its own words; nothing is
-repeated.
+If the program fails, or does not end in time, the run failed, with the program's own message;
+nothing is repeated.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def running(
 
     Parameters
     ----------
-    watched : sample the CPU of its process. A pipeline is several, which end at different times.
+    watched : sample the CPU of its process; not for a pipeline, whose processes end at different
+        times.
     """
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     began = time.monotonic()
@@ -96,7 +97,7 @@ class Action:
         self.pids = (child.pid,) if watched else ()
 
     def wait_began(self, timeout_s: float) -> list[float | None]:
-        """Return when it began; it works from its start."""
+        """Return when the action began: it works from its start."""
         return [self._began]
 
     def finish(self) -> Report:

@@ -30,8 +30,8 @@ _RATES = ["qps", "errors_per_s", "reconnects_per_s"]
 def parts(job: Job) -> list[Job]:
     """Divide the clients of a job among its processes.
 
-    sysbench deals its clients to the servers in turn. Each process goes on where the one before it
-    ended, so that every server has the clients that it has under a single process.
+    sysbench deals its clients to the servers in turn. Each process continues where the one before
+    it ended, so that every server has as many clients as under a single process.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def parts(job: Job) -> list[Job]:
 
 
 def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
-    """Make one report of those of processes that ran at the same time.
+    """Join the reports of processes that ran at the same time into one.
 
     Queries and rates add up; the mean latency is weighted by queries. The load begins at the mean
     of their beginnings and lasts to the end of the last one: while some processes run alone, a
@@ -91,7 +91,7 @@ def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
 
 
 def _status(reports: Sequence[Report]) -> str:
-    """Return "ok", or what is wrong with the first process that is not, or with all together."""
+    """Return "ok", or what is wrong with the first process that failed, or with all together."""
     failed = next((each.status for each in reports if not is_good(each.status)), None)
     if failed is not None:
         return failed
@@ -116,7 +116,7 @@ def _metrics(reports: Sequence[Report], lasted_s: float) -> dict[str, float | No
 
 
 def _intervals(reports: Sequence[Report]) -> tuple[pd.DataFrame, tuple[float, ...]]:
-    """Add up the intervals that all processes end at the same second, and average their ends."""
+    """Add up the intervals that end at the same second in all processes; average their ends."""
     common = sorted(set.intersection(*(set(each.intervals["t_s"]) for each in reports)))
     tables = [_ending_at(each, common) for each in reports]
     summed = sum(table[["clients", *_RATES]] for table in tables)

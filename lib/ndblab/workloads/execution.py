@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CONNECT_S_PER_CLIENT = 0.5
 """Generous bound on the time a client takes to connect, after which a run counts as stuck."""
 HOPELESS_S = 2
-"""How much longer than asked a run goes on in which every transaction fails: it would never end."""
+"""How long past its time a run may go on if every transaction fails: it would never end."""
 
 
 def connect_s(job: Job) -> float:
@@ -39,10 +39,10 @@ class Load:
         self.pids = [execution.pid for execution in executions]
 
     def wait_began(self, timeout_s: float) -> list[float | None]:
-        """Wait until all clients are connected: when they were, process by process.
+        """Wait until all clients are connected, and return when they were, process by process.
 
-        The times are those of `time.monotonic`; None where sysbench ended before that, or the time
-        ran out.
+        The times are those of `time.monotonic`; None if sysbench ended before that, or the time ran
+        out.
         """
         until_s = time.monotonic() + timeout_s
         for execution in self._executions:
@@ -133,7 +133,7 @@ class Execution:
             self.begun.set()
 
     def _end_if_hopeless(self, stream: TextIO) -> None:
-        """Kill sysbench if its time is up and all that it reported are errors."""
+        """Kill sysbench if its time is up and it has reported nothing but errors."""
         until_s = self._asked_s + HOPELESS_S
         late = time.monotonic() - self.began > until_s - 1
         if late and sysbench_output.only_errors("".join(self._lines[stream]), until_s):
@@ -159,7 +159,7 @@ def executing(
 def executing_all(
     cluster: Cluster, several: Sequence[Command], job: Job, asked_s: float
 ) -> Iterator[list[Execution]]:
-    """Execute these at the same time, as `executing` does one."""
+    """Execute several commands at the same time, each as `executing` does."""
     timeout_s = speed.timeout_s(2 * asked_s + 30 + connect_s(job))
     with ExitStack() as stack:
         yield [

@@ -1,7 +1,7 @@
 """A load generator: what the lab needs of a program that loads a cluster.
 
-A generator is a module of this package with the attributes of `LoadGenerator`; adding one means
-adding the module and its entry in `registry`. It never decides what is measured, nor what a failure
+A generator is a module with the attributes of `LoadGenerator`: the `load` module of an experiment,
+or one of this package; `registry` finds it. It decides neither what is measured nor what a failure
 means for a sweep.
 """
 
@@ -36,7 +36,7 @@ METRICS = (
 class Command:
     """One command of a load generator; `env` is added to the environment of the lab.
 
-    Of several hosts, it runs on `host`.
+    If there are several hosts, it runs on `host`.
     """
 
     argv: Sequence[str]
@@ -61,7 +61,7 @@ class Probe(Protocol):
         ...
 
     def status(self, tables: Mapping[str, pd.DataFrame], queries: float | None) -> str:
-        """Return "ok", or why these tables contradict the load, which reports so many queries."""
+        """Return "ok", or why these tables contradict the `queries` that the load reports."""
         ...
 
 
@@ -72,13 +72,12 @@ class Job:
     `servers` are the MySQL servers to load; the first one fills the tables. With `tcp_clients` the
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements of the
-    tables in `database`, by default the generator's own. The clients belong to several `processes`
-    of a generator that can be divided; sysbench can. `probes` are read before
-    and after the run. NDB's own programs reach the cluster by its
-    `connectstring`. The MySQL account is `user`; `options_file` has its password, if there is one.
-    Of several hosts, `host` is the one that the generator runs on. A run with errors is void if
-    they are more than the share `tolerated_errors` of its queries. Clients that are to work in turn
-    with those of another load have a `turn`.
+    tables in `database`, by default the generator's own. The clients are divided among `processes`
+    if the generator allows it; sysbench does. `probes` are read before and after the run. NDB's own
+    programs reach the cluster by its `connectstring`. The MySQL account is `user`; `options_file`
+    has its password, if there is one. If there are several hosts, the generator runs on `host`. A
+    run is void if its errors exceed the share `tolerated_errors` of its queries. Clients that are
+    to work in turn with those of another load have a `turn`.
     """
 
     binaries: Binaries
@@ -125,9 +124,9 @@ class Report:
     `status` is "ok", or in one line why the run must not be averaged with others. `began` is when
     all clients started, by `time.monotonic`; `lasted_s` is from then to the end. `metrics` are
     those of `METRICS` that the generator measures. `ended_s` has the end of each of `intervals` in
-    seconds since `began`, if that is known better than by their column. `logs` and `tables`
-    (history...) are by name. A load that
-    ends by itself is reported as a `whole`, whatever time it was given.
+    seconds since `began`, if it is known better than from their column. `logs` and `tables`
+    (history...) are by name. A load that ends by itself is reported as a `whole`, whatever time it
+    was given.
     """
 
     status: str
@@ -148,8 +147,8 @@ def spawned(
 ) -> Iterator[Process]:
     """Run a command against a cluster until it ends, or the `with` block does.
 
-    Then it is killed, with all that it has started. It runs on the host of load generators, or, if
-    it is `beside_lab`, on the lab's own.
+    At the end of the block it is killed, with all that it has started. It runs on the host of the
+    load generators, or on the lab's own if it is `beside_lab`.
     """
     if command.host and not beside_lab:
         streams["host"] = command.host
@@ -175,7 +174,7 @@ class Load(Protocol):
     def wait_began(self, timeout_s: float) -> Sequence[float | None]:
         """Wait until all clients work, and return when that was, one time for each process.
 
-        It is by `time.monotonic`; None for a process whose clients never did.
+        Times are by `time.monotonic`; None for a process whose clients never did.
         """
         ...
 
@@ -196,23 +195,23 @@ class LoadGenerator(Protocol):
     ROLE: str
     """Role of its process in the table `processes`: one of `planning.workload.CLIENT_ROLES`."""
 
-    # What only some have (`registry`):
-    # `files`: the inputs of its own by name, for the dry run and the dataset;
-    # `warm_up(cluster, job)`: make ready for one run: "ok", or in one line what failed;
+    # Only some have these (`registry`):
+    # `files`: its own inputs by name, for the dry run and the dataset;
+    # `warm_up(cluster, job)`: make ready for one run; return "ok", or in one line what failed;
     # `read_back(cluster)`: tables of what the load left in the cluster, once its nodes serve.
 
     def versions(self, binaries: Binaries) -> dict[str, str]:
-        """Versions of the programs that generate the load, by name, for the manifest."""
+        """Return versions of the programs that generate the load, by name, for the manifest."""
         ...
 
     def prepare_command(self, job: Job) -> Command:
-        """Command that fills the tables, once after a cluster has started."""
+        """Return the command that fills the tables, once after a cluster has started."""
         ...
 
     def commands(self, job: Job) -> list[Command]:
-        """Commands of one run in their order: those that warm up, and the measured one.
+        """Return the commands of one run in order: those that warm up, and the measured one.
 
-        Under several processes there are as many of each, which run at the same time.
+        With several processes, there are as many of each, which run at the same time.
         """
         ...
 

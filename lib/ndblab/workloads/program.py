@@ -29,12 +29,12 @@ def command(module: str, *arguments: str) -> Command:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that says something; nothing if there is none."""
+    """Return the last line that is not blank; empty if there is none."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def fill(cluster: Cluster, command: Command, tables: str, rows: int) -> Filled:
-    """Fill tables by a program; the data memory is that of NDB's.
+    """Fill tables with a program, and measure the data memory that they take in NDB.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _OWN: dict[str, LoadGenerator] = {}
 
 
 def add(name: str, generator: LoadGenerator) -> None:
-    """Add the load generator of a workload of the user's own, for this process."""
+    """Add the load generator of the user's own workload, for this process."""
     _OWN[name] = generator
 
 
@@ -39,7 +39,7 @@ def ends_by_itself(name: str) -> bool:
 
 
 def warm_up(cluster: Cluster, job: Job) -> str:
-    """Make ready for one run, if its load needs that: "ok", or in one line what failed."""
+    """Make ready for one run if its load needs that; return "ok", or in a line what failed."""
     own = getattr(find(job.point.workload), "warm_up", None)
     return own(cluster, job) if own else OK
 

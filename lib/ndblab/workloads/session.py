@@ -1,6 +1,6 @@
 """Connections of the lab's own programs to a MySQL server.
 
-It imports next to nothing, so that they start fast.
+It imports next to nothing, so that these programs start fast.
 """
 
 from __future__ import annotations

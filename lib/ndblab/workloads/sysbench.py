@@ -55,7 +55,7 @@ def prepare_command(job: Job) -> Command:
 def commands(job: Job) -> list[Command]:
     """Return the commands of one run: warm-up, unless it takes 0 s, and run.
 
-    There are as many of each as the job has processes; LabError if those are more than its clients.
+    There are as many of each as the job has processes; LabError if it has fewer clients than that.
     """
     return [
         _command(
@@ -105,7 +105,7 @@ def _by_sockets(servers: Sequence[Node]) -> list[str]:
 
 
 def _over_tcp(servers: Sequence[Node]) -> list[str]:
-    """Return addresses and ports, of which sysbench uses each with each."""
+    """Return the options for addresses and ports; sysbench combines each with each."""
     addresses = list(dict.fromkeys(node.endpoint for node in servers))
     ports = list(dict.fromkeys(str(node.port) for node in servers))
     if not is_grid(servers):
@@ -122,7 +122,7 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
 def _script(binaries: Binaries, name: str) -> str:
     """Return the path of a script in an experiment's folder, or the name of one of sysbench's.
 
-    A path is that of a script of the user's own.
+    An absolute path names a script of the user's own.
     """
     if Path(name).is_absolute():
         return name
@@ -159,13 +159,13 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
 def weigh(cluster: Cluster, job: Job) -> Filled:
     """Fill as many tables with half the rows, in a database of their own, and drop them again.
 
-    What these tables take besides their rows, such as partly filled pages, is what those of
-    `prepare` take besides theirs: it cancels out of the difference.
+    Memory beyond the rows, such as that of partly filled pages, is the same for these tables as for
+    those of `prepare`, so it cancels out of the difference.
 
     Raises
     ------
     LabError
-        As `prepare`.
+        As for `prepare`.
     """
     half = replace(job.profile, table_size=max(1, job.profile.table_size // 2))
     filled = prepare(cluster, replace(job, profile=half, database=WEIGHED))
@@ -193,7 +193,7 @@ def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
 
 
 def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
-    """Run for the warm-up's seconds: "ok", or the reason why that failed.
+    """Run for the warm-up's seconds; return "ok", or why that failed.
 
     Parameters
     ----------

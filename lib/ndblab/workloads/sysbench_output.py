@@ -55,15 +55,15 @@ _ERROR_NUMBER = re.compile(r"\b(?:MySQL error: |error |errno = )(\d{3,5})\b")
 _SHORTEST_S = 0.5
 """A report on less time than this is joined with the one before it."""
 _EARLY_S, _LATE_S = 0.75, 1.5
-"""How far the arrival of a report may lie before and after the whole second that it names; one
-farther off tells nothing of when it was made."""
+"""How far the arrival of a report may lie before and after the whole second that it names; an
+arrival farther off does not show when the report was made."""
 
 
 @dataclass(frozen=True)
 class Result:
     """A complete report of sysbench: `METRICS`, with SQL statements as queries, and intervals.
 
-    `ended_s` has the end of each interval, in seconds since the clients started. Of a run that
+    `ended_s` has the end of each interval, in seconds since the clients started. If the run
     overran, `status` says so, and the rate is that of all clients at work (`dataset.overrun`).
     """
 
@@ -81,7 +81,7 @@ class _Interval(NamedTuple):
     values: tuple[float, ...]
 
     def with_next(self, own_s: float, following: _Interval, its_s: float) -> _Interval:
-        """Return both as one; they took `own_s` and `its_s`. p95 is that of the longer one."""
+        """Return both as one, with the p95 of the longer; they took `own_s` and `its_s`."""
         t_s, clients, *rates = following.values
         _, _, *before = self.values
         whole_s = own_s + its_s

@@ -1,8 +1,8 @@
-"""Two loads of sysbench whose connected clients work in turn: the file in memory that both read.
+"""The file mapped into memory by which the connected clients of two sysbench loads work in turn.
 
-Connecting, and what it makes of a server's memory, is over before the first turn, and nothing
-but the turn changes from one second to the next. sysbench knows no such thing: `turns.lua` runs
-the script of a load, and lets its clients wait.
+Connecting, and its effect on a server's memory, is over before the first turn, and nothing but the
+turn changes from one second to the next. sysbench has no such feature: `turns.lua` runs the script
+of a load, and makes its clients wait.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SIDES = "ab"
 MOST_TURNS, MOST_CLIENTS = 1000, 65536
 _RELEASE, _BEGIN, _TURN, _NUMBER = "release_s", "begin_s", "turn_s", "number"
 _AT = {_RELEASE: ("<d", 0), _BEGIN: ("<d", 8), _TURN: ("<d", 16), _NUMBER: ("<I", 24)}
-"""Where the file has what: the struct of `turns.lua`."""
+"""Format and offset of each field in the file, as in the struct of `turns.lua`."""
 _SIDES_AT = 28
 _CONNECTED_AT = _SIDES_AT + MOST_TURNS
 _BYTES = -(-(_CONNECTED_AT + len(SIDES) * MOST_CLIENTS) // 8) * 8
 _POLL_S = 0.005
 _RELEASED_IN_S = 0.1
-"""Clients are released so long from now, so that all of both sides know of it."""
+"""Clients are released after this delay, so that all clients of both sides know of it."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Turns:
         self._file, self._memory = file, memory
 
     def of(self, side: str) -> Turn:
-        """Return a side's part."""
+        """Return a side's part in the turns."""
         return Turn(str(self._file), side)
 
     def connected(self, side: str) -> int:
@@ -59,17 +59,17 @@ class Turns:
     def wait_connected(
         self, side: str, clients: int, timeout_s: float, has_ended: Callable[[], bool]
     ) -> None:
-        """Wait until so many clients of a side are connected, or its load has ended."""
+        """Wait until this many clients of a side are connected, its load ends, or time is over."""
         until_s = time.monotonic() + timeout_s
         while self.connected(side) < clients and not has_ended() and time.monotonic() < until_s:
             time.sleep(_POLL_S)
 
     def release(self) -> None:
-        """Let all clients go on at the same moment: their seconds begin, and no turn yet."""
+        """Release all clients at the same moment: their seconds begin, but no turn does yet."""
         self._write(_RELEASE, time.monotonic() + _RELEASED_IN_S)
 
     def begin(self, begin_s: float, turn_s: float, sides: Sequence[str]) -> None:
-        """Let the turns begin: one of these sides after the other."""
+        """Begin the turns, which the sides take in this order."""
         if len(sides) > MOST_TURNS:
             raise ValueError(f"{len(sides)} turns are more than {MOST_TURNS}")
         named = "".join(sides).encode()
@@ -85,7 +85,7 @@ class Turns:
 
 @contextlib.contextmanager
 def opened() -> Iterator[Turns]:
-    """Have a file of turns for the length of a `with` block.
+    """Make a file of turns for the length of a `with` block.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def opened() -> Iterator[Turns]:
             raise LabError(
                 "The file by which both sides take turns cannot be made",
                 found=str(error),
-                # Where no folder can be written to, none is known, and `found` names them all.
+                # If no folder is writable, none is known, and `found` names them all.
                 expected=f"{_BYTES} bytes in {tempfile.tempdir or 'a folder for temporary files'}",
                 next_step="Free some space there, or set TMPDIR to another folder.",
             ) from None

@@ -61,6 +61,15 @@ def test_one_run_in_which_clients_give_up_contradicts(claim: str, fault: str) ->
 
 
 @every_loss
+def test_clients_that_wait_for_long_notice_too(claim: str, fault: str) -> None:
+    """By the bound of a frozen data node: none gave up, but all waited."""
+    assert verdict(dataset(*often(fault, 4), faults.run(fault, 5, gap_s=9.0)), claim).measured == 0
+    row = verdict(dataset(*twice(fault, gap_s=12.0, ends_s=60.0)), claim)
+    assert (row.verdict, row.measured) == ("contradicted", 8)
+    assert "waited for more than 10 s" in row.reason
+
+
+@every_loss
 @pytest.mark.parametrize("what", [{"lost": 2}, {"wrong_reads": 1}])
 def test_data_that_are_wrong_afterwards_contradict(
     claim: str, fault: str, what: dict[str, int]

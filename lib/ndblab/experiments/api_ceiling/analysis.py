@@ -53,7 +53,7 @@ def lookup_us(rows: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratios(recorded: Sequence[Dataset]) -> pd.DataFrame:
-    """Return how many times the lookups of SQL the NDB API does with equal CPU time.
+    """Return the lookups of the NDB API over those of SQL with equal CPU time.
 
     Several recordings are pooled as for a verdict (`statistics.recordings`).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.api_ceiling import AT_ONCE
@@ -24,16 +24,16 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     found = interfaces.costs(dataset.runs, dataset.processes)
     best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
     each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
+    at, few = _at(dataset), _with_few_clients(found)
     return [
         Clause(
             "R-nosql",
-            "with the same CPU time, the NDB API did {value} times as many lookups as SQL "
-            "{interval}",
-            "with the same CPU time, the NDB API did only {value} times as many lookups as SQL "
-            "{interval}",
+            f"with the same CPU time{at}, the NDB API did {{value}} times as many lookups as SQL "
+            f"{{interval}}{few}",
+            f"with the same CPU time{at}, the NDB API did only {{value}} times as many lookups as "
+            f"SQL {{interval}}{few}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
-        *_with_few_clients(found),
         f"key lookups/s with all CPUs: {'; '.join(each)}{within_one_start(dataset.slices)}",
         Advice(
             "Where key lookups use up the CPUs, take them out of SQL before adding MySQL servers"
@@ -41,12 +41,20 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     ]
 
 
-def _with_few_clients(costs: pd.DataFrame) -> Iterator[str]:
-    """Say how the interfaces compare with fewest clients: the more, the more SQL costs."""
+def _at(dataset: Dataset) -> str:
+    """Say with how many clients the interfaces are compared; nothing if they are not."""
+    known = {each["name"]: each["a"]["point"] for each in dataset.manifest.get("contrasts", ())}
+    point = known.get(interfaces.SINGLE)
+    return f" and {count(point['clients'], 'client')}" if point else ""
+
+
+def _with_few_clients(costs: pd.DataFrame) -> str:
+    """Say how much more CPU a lookup takes through SQL, with the fewest clients."""
     [single] = [name for name, number in AT_ONCE.items() if number == 1]
     cpu_us = costs.pivot(index="clients", columns="variant", values="cpu_us")
     both = cpu_us.reindex(columns=[DEFAULT_VARIANT, single]).dropna()
-    if len(both) > 1:
-        fewest = both.loc[both.index.min()]
-        times = plain(fewest[DEFAULT_VARIANT] / fewest[single])
-        yield f"with {count(both.index.min(), 'client')} it was {times} times as many"
+    if len(both) < 2:
+        return ""
+    fewest = both.loc[both.index.min()]
+    times = plain(fewest[DEFAULT_VARIANT] / fewest[single])
+    return f", and {times} times with {count(both.index.min(), 'client')}"

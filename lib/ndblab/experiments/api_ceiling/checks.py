@@ -19,8 +19,8 @@ from ndblab.judging.verdict import Finding, decide
 def work_per_cpu(claim: Claim, evidence: Evidence) -> Finding:
     """Compare lookups per CPU time through the NDB API with those through SQL.
 
-    Judged is one lookup at a time, as a client of SQL has; many at once are shown. CPU counts of
-    all who take part: data nodes and flexAsynch, or data nodes, MySQL server and sysbench.
+    One lookup at a time is judged, as a client of SQL has; many at once are only shown. The CPU of
+    all that take part counts: data nodes and flexAsynch, or data nodes, MySQL server and sysbench.
     """
     clients = side(evidence, interfaces.SINGLE)["clients"]
     per_cpu = pd.Series(dtype=float)

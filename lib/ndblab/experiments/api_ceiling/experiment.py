@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 FLEX_ASYNCH_S = 4
-"""More for a run of flexAsynch, which warms up, cools down and finds its table."""
+"""Extra seconds of a run of flexAsynch, which warms up, cools down and finds its table."""
 _API_BY_SHM = {"api": {"HostName": "localhost"}}
 """Programs of the NDB API then reach the data nodes by shared memory, as MySQL servers do."""
 
 
 def every_interface(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Every number of clients through SQL, and through the NDB API in every variant."""
+    """Run every number of clients through SQL, and through the NDB API in every variant."""
     names = (DEFAULT_VARIANT, *AT_ONCE)
     return tuple(_point(name, clients) for clients, name in product(size.clients, names))
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """The NDB API against SQL, one lookup at a time, then many at once, with the most clients."""
+    """Compare the NDB API with SQL at the most clients: one lookup at a time, then many at once."""
     most = max(size.clients)
     sql, single, batch = (Side(_point(name, most)) for name in (DEFAULT_VARIANT, *AT_ONCE))
     return (

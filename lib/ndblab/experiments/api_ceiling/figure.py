@@ -63,9 +63,9 @@ _COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", 
 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say how many times the lookups of SQL the NDB API does with equal CPU.
+    """Say how many times as many lookups as SQL the NDB API does with equal CPU.
 
-    Left out is what is known within a factor of `forest.WIDEST` only.
+    Ratios whose intervals span more than a factor of `forest.WIDEST` are left out.
     """
     known = [row for row in ratios.itertuples() if not row.high / row.low > forest.WIDEST]
     each = [f"{plain(row.ratio)} times" for row in known]

@@ -1,11 +1,11 @@
 """The load generator of key lookups through the NDB API: it runs flexAsynch.
 
-Lookups are counted by the data nodes, over a span in which all threads work. flexAsynch 9.7 counts
-each round of a thread besides its lookups, also those of the warm-up, and so reports too many.
+The data nodes count the lookups, over a span in which all threads work. flexAsynch 9.7 also counts
+each round of a thread, including those of the warm-up, and so reports too many.
 
 Its table has a key of two integers and one column of as many bytes as sysbench's c. Reads are
-committed reads, as those of a SELECT. It is filled once in a cluster, when it is first needed: the
-sweep may begin with a workload of sysbench.
+committed reads, as those of a SELECT. The table is filled once in a cluster, when it is first
+needed: the sweep may begin with a workload of sysbench.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Load:
         self._begun.set()
 
     def _counted(self) -> Reading | None:
-        """Read the counters; at half the time that the answer takes, they have this value."""
+        """Read the counters; the value is dated halfway between the query and its answer."""
         before_s = time.monotonic()
         try:
             with self._connection.cursor() as cursor:
@@ -215,7 +215,7 @@ def _at_once(job: Job) -> int:
 
 
 def _command(job: Job, threads: int, at_once: int, *verb: str) -> Command:
-    """Return a command; whatever is at once, a thread reads the same rows."""
+    """Return a command; a thread reads the same rows, however many lookups it has at once."""
     program = ndb_tools.find(job.binaries, FLEX_ASYNCH)
     options = {"-t": threads, "-p": at_once, "-o": rows_per_thread(job) // at_once,
                "-a": 2, "-s": WORDS, "-l": 1}  # fmt: skip

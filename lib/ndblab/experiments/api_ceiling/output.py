@@ -22,7 +22,7 @@ class Result(NamedTuple):
 
 
 def result(text: str, code: int | None, timeout_s: float) -> Result:
-    """Read what flexAsynch printed; it ends well even if operations failed.
+    """Read what flexAsynch printed; it exits with success even if operations failed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What clients see when part of the cluster fails: checked writes beside injected faults."""
+"""What clients see when part of the cluster fails: checked writes under injected faults."""
 
 import hashlib
 
@@ -7,12 +7,12 @@ READ, WRITE = "read", "write"
 """Kinds of operations of checked writes."""
 OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
 GIVEN_UP = (FAILED, UNKNOWN)
-"""Their outcomes: answered correctly; given up and certainly not applied; given up after an
-unanswered COMMIT, so that it may have been applied; a read that missed acknowledged data."""
+"""Outcomes of operations: answered correctly; given up and certainly not applied; given up after an
+unanswered COMMIT, so possibly applied; a read that missed acknowledged data."""
 
 
 def written_value(seed: object, client: int, seq: int) -> str:
-    """Return the value that a client of checked writes writes with an operation, unlike any other.
+    """Return the value that a client writes in an operation; no other operation writes it.
 
     >>> written_value(1, 1, 0) == written_value("1", 1, 0) != written_value("1", 1, 1)
     True

@@ -171,16 +171,16 @@ def worst(outages: pd.DataFrame) -> pd.DataFrame:
 
 
 def struck(events: pd.DataFrame, role: str) -> int | None:
-    """Return the number of the process of this role that a run's faults name; None if none."""
+    """Return the number of the process in this role that a run's faults name, or None."""
     texts = events.loc[events["event"].astype(str) == FAULT, "text"].astype(str)
     named = (re.search(rf"\b{role}[. ](\d+)", text) for text in texts)
     return next((int(found[1]) for found in named if found), None)
 
 
 def declared_dead(events: pd.DataFrame, data_nodes: Collection[int]) -> pd.DataFrame:
-    """Return the events in which a data node declares another one dead, with that one as `dead`.
+    """Return the events in which a data node declares another dead, whose id is in column `dead`.
 
-    Management node and MySQL servers have shorter intervals of their own (HeartbeatIntervalDbApi).
+    The management node and MySQL servers have shorter intervals (HeartbeatIntervalDbApi).
     """
     named = events["text"].astype(str).str.extract(_DECLARED_DEAD, expand=False)
     found = events.assign(dead=pd.to_numeric(named))
@@ -194,9 +194,9 @@ def data_nodes(data: Dataset) -> list[int]:
 
 
 def declared_wrongly(data: Dataset, fault: str) -> int:
-    """Count the declarations, in all runs of a fault, that a data node is dead which is not.
+    """Count, over all runs of a fault, the declarations that a live data node is dead.
 
-    Dead is the one that the fault names, from then until it is started again.
+    Only the node that the fault names is dead, from the fault until its restart.
     """
     events, nodes, wrong = data.events, data_nodes(data), 0
     outages = of_dataset(data)
@@ -213,7 +213,7 @@ def declared_wrongly(data: Dataset, fault: str) -> int:
 
 
 def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> int:
-    """Count operations of which an attempt failed on a server other than this one.
+    """Count operations with an attempt that failed on a server other than this one.
 
     A first attempt failed if there was a second; a second failed if the operation was given up.
     """
@@ -226,7 +226,7 @@ def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> i
 
 
 def _longest_gap(ends_s: np.ndarray, begin_s: float, end_s: float) -> tuple[float, float]:
-    """Return the longest time without an end of an operation from `begin_s` on, and its start.
+    """Return the longest time from `begin_s` on in which no operation ended, and its start.
 
     A gap under way at `begin_s` counts from the last end before it.
     """

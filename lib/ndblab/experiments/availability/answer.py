@@ -200,7 +200,7 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
 
 
 def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
-    """Say what helps against the two faults that hurt, if they did; measured, or documented."""
+    """Say what helps against two faults that did harm, as measured or as documented."""
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
             "Let more than one process arbitrate: set ArbitrationRank=2 for MySQL servers, best "

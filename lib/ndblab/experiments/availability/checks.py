@@ -47,11 +47,11 @@ REPLICAS = 2
 # HeartbeatIntervalDbDb, unless CPU quotas make a data node slow.
 HEARTBEAT_S = 5.0
 LONGEST_GAP_S = 10.0
-"""Clients that wait for longer notice, whether or not they give up: the same bound as that of a
-frozen data node (claim A-node-frozen)."""
+"""Clients notice a longer wait, whether or not they give up; claim A-node-frozen (a frozen data
+node) has the same bound."""
 DATED = 0.05
-"""Intervals to which a declaration is dated: a link is cut up to 0.14 s after its mark, and the
-cluster log has intervals of 5.01 s."""
+"""Uncertainty of the time of a declaration, in intervals: a link is cut up to 0.14 s after its
+mark, and the cluster log has intervals of 5.01 s."""
 
 
 @check("A-node-loss")
@@ -63,7 +63,7 @@ def node_loss(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("A-node-frozen")
 def frozen(claim: Claim, evidence: Evidence) -> Finding:
-    """Measure how long no query succeeds when a data node keeps its connections and is silent."""
+    """Measure how long no query succeeds while a data node is silent but keeps its connections."""
     runs = _runs(evidence, FROZEN)
     gave_up, clients = int(runs["gave_up_clients"].max()), int(runs["clients"].max())
     some = f"at most {gave_up}" if gave_up else "none"
@@ -81,10 +81,10 @@ def online(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("A-heartbeat")
 def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
-    """Measure how long it takes until a data node that is not heard of is declared dead.
+    """Measure how long it takes to declare a silent data node dead.
 
-    Each data node that declares another one dead counts, the later of two as well: the first is
-    quicker by chance. It is dated from the last of the cuts, to `DATED` on either side.
+    Every declaration counts, even the later of two, since the first is quicker by chance. Its time
+    is counted from the last cut, with an uncertainty of `DATED` either way.
     """
     took, runs = [], 0
     for fault in SILENT:
@@ -115,9 +115,9 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("A-arbitration")
 def arbitration(claim: Claim, evidence: Evidence) -> Finding:
-    """Count the partitions after which not just the data node that won the arbitration went on.
+    """Count the partitions that did not leave exactly the winner of the arbitration running.
 
-    Kinds of partitions differ in who reaches the arbitrator: each needs runs enough.
+    Kinds of partitions differ in which nodes reach the arbitrator, so each kind needs enough runs.
     """
     runs = pd.concat([_outages(evidence, fault) for fault in PARTITIONS])
     if runs.empty:
@@ -153,9 +153,9 @@ def separate(claim: Claim, evidence: Evidence) -> Finding:
 def _gave_up(
     claim: Claim, evidence: Evidence, fault: str, subject: str, also: Sequence[str]
 ) -> Finding:
-    """Count the clients that gave up or waited for long; faults in `also` are shown.
+    """Count the clients that gave up or waited too long; faults in `also` are only shown.
 
-    In a gap without any success all clients wait.
+    During a gap without a success, all clients wait.
     """
     runs = _runs(evidence, fault)
     waited = runs["clients"].where(runs["longest_gap_s"] > LONGEST_GAP_S, 0)
@@ -177,7 +177,7 @@ def _finding(
 ) -> Finding:
     """Decide by a count, by the faults that the checker of writes found, and by `others`."""
     wrong = math.inf if runs["wrong"].max() + others else 0.0
-    # Every operation was recorded, so a count is exact; data that are wrong are beyond any bound.
+    # Every operation was recorded, so a count is exact; wrong data exceed any bound.
     exact = [Estimate(*[float(number)] * 3) for number in (value, wrong)]
     missing = "" if len(runs) >= LEAST_RUNS else "a second run"
     if runs["replicas"].min() < REPLICAS:

@@ -1,4 +1,4 @@
-"""Clients whose every write can be verified afterwards; a program, which `generator` starts.
+"""Clients whose every write can be verified afterwards; a program, which `load` starts.
 
 No failure of a server ends it: it runs until its standard input ends.
 
@@ -31,7 +31,7 @@ DATABASE = "ndblab_checked"
 WRITES = 0.25
 """Share of writes among the operations."""
 THINK_S, PAUSE_S = 0.01, 0.1
-"""Pauses between two operations; before a retry on the same server and after giving up."""
+"""Pause between two operations; pause before a retry on the same server and after giving up."""
 ATTEMPTS = 2
 CONNECT_TIMEOUT_S, ANSWER_TIMEOUT_S = 5, 30
 
@@ -71,7 +71,7 @@ def error_number(failure: Exception) -> int:
 
 @dataclass
 class Write:
-    """A transaction over three tables; `undecided` once a COMMIT of it ended with an error.
+    """A transaction over three tables; `undecided` once its COMMIT ended with an error.
 
     The kind of error does not matter: after the death of a data node, NDB has reported an abort for
     a transaction whose rows were there afterwards.
@@ -175,7 +175,7 @@ class Client:
             time.sleep(PAUSE_S)
 
     def _next(self, seq: int) -> Write | Read:
-        """Choose the next operation: a write as long as there is nothing to read back."""
+        """Choose the next operation; always a write until there is something to read back."""
         writes = self._random.random() < WRITES
         if writes or not self._acknowledged:
             return Write(self.number, seq, written_value(self.seed, self.number, seq))

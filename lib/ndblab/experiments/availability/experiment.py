@@ -24,7 +24,7 @@ _BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", "lose-host")
 
 
 def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """The most servers with the most clients under every fault; two in the smoke profile.
+    """Return the most servers and clients under every fault, or under two in the smoke profile.
 
     Raises
     ------
@@ -51,12 +51,12 @@ _SETTINGS = {
     words.SHORT_HEARTBEATS: {"ndbd default": {"HeartbeatIntervalDbDb": 1500}},
     words.OTHERS_ARBITRATE: {"mysqld": {"ArbitrationRank": 2}},
 }
-"""What config.ini has for these faults, each in a cluster of its own.
+"""Settings in config.ini for these faults, each of which has a cluster of its own.
 
 A heartbeat of 1500 ms is the default of HeartbeatIntervalDbApi, by which data nodes miss MySQL
 servers; the manual allows 10 ms and warns of drastic changes ("Defining NDB Cluster Data Nodes").
-The management node has rank 1 and arbitrates first, a MySQL server with rank 2 without it; with 0,
-its default, never (manual, "Defining SQL and Other API Nodes")."""
+The management node has rank 1 and arbitrates first; a MySQL server with rank 2 does so in its
+absence, and one with rank 0, the default, never (manual, "Defining SQL and Other API Nodes")."""
 
 EXPERIMENTS = (
         Experiment(

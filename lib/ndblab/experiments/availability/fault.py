@@ -38,8 +38,8 @@ NETWORK_ACTIONS = {
     "power-off": "power off the host of {0}",
     "power-on": "power on the host of {0}",
 }
-"""What can be done to hosts and the links between them, and its words for the nodes there. What is
-dropped or cut off is lost without an answer, in one direction or in both."""
+"""What can be done to hosts and the links between them, in words that name the nodes there. Dropped
+or cut-off packets are lost without a reply, in one direction or in both."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Action:
 
 @dataclass(frozen=True)
 class NetworkAction:
-    """One thing done to the hosts of these nodes, or to the link between them, as an `Action` is.
+    """One thing done to the hosts of these nodes or to the link between them, timed as an `Action`.
 
     >>> NetworkAction(0, "cut", ("ndbmtd.1", "ndbmtd.2")).words
     'cut ndbmtd.1 from ndbmtd.2'
@@ -155,7 +155,7 @@ AWAKE_S = 2
 
 
 def _frozen(for_s: float) -> tuple[Action, ...]:
-    """Freeze a data node, thaw it, and start it anew: it was declared dead."""
+    """Freeze a data node, thaw it, and start it anew, since it was declared dead."""
     return (
         Action(0, "freeze", "ndbmtd", 2),
         Action(for_s, "thaw", "ndbmtd", 2),
@@ -236,8 +236,9 @@ FAULTS: dict[str, Fault] = {
 
 
 CUT_S = 40
-"""How long a link is cut: until a node is declared dead, five times HeartbeatIntervalDbDb at most,
-and until one that does not reach the arbitrator has given it up (ArbitrationTimeout, 7.5 s)."""
+"""How long a link is cut: long enough for a node to be declared dead, at most five times
+HeartbeatIntervalDbDb, and for a node that cannot reach the arbitrator to give up
+(ArbitrationTimeout, 7.5 s)."""
 BOTH_DATA_NODES = ("ndbmtd.1", "ndbmtd.2")
 
 
@@ -295,5 +296,5 @@ NETWORK_FAULTS: dict[str, Fault] = {
         ),
     )
 }
-"""Each needs hosts of their own for the data nodes, the MySQL servers and the management node."""
+"""Each needs separate hosts for the data nodes, the MySQL servers and the management node."""
 EVERY_FAULT = {**FAULTS, **NETWORK_FAULTS}

@@ -25,20 +25,20 @@ _DONE = (FAULT, HEALED, RESTART)
 _PANEL_IN, _BAR_IN, _REST_IN = 1.2, 0.28, 1.7
 _TOLERANCE_S = 0.1
 _LEAST_PAD, _ROW_PT = 20, 11
-# Actions within this part of the time shown share one label.
+# Actions closer together than this share of the time axis have one label.
 _APART = 0.04
 _ACROSS = 2
 """Panels beside each other on a wide sheet."""
 _MOST_LABELS = 4
-"""Labels of actions that one panel has room for there."""
+"""Most labels of actions that fit into a panel of a wide sheet."""
 _BEFORE_S = 10
 _NAME, _NARROW, _LINE_IN = 20, 26, 0.14
-"""Characters of a line of a bar's name; of one beside it on a tall sheet, and how much higher bars
-stand for them."""
+"""Characters in a line of a bar's name; in a line of the text beside a bar on a tall sheet, and the
+extra height per bar for that text."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
-    """Draw a bar of the longest gap for each kind of fault, and throughput around each below."""
+    """Draw a bar of each fault's longest gap, and below them throughput around each fault."""
     outages = tables["outages"]
     if outages.empty:
         raise MissingData("no run with a fault under load")
@@ -114,9 +114,9 @@ def _runs(outages: pd.DataFrame) -> str:
 
 
 def _answer(outages: pd.DataFrame) -> str:
-    """Say what stopped clients longest, what a setting saved of it, and how many writes were lost.
+    """Say what stopped clients longest, how much a setting saved, and how many writes were lost.
 
-    No title says that nothing was lost where a replica could not be read.
+    If a replica could not be read, the title does not say that nothing was lost.
     """
     worst = analysis.worst(outages).set_index("fault")
     most = worst["longest_gap_s"].idxmax()
@@ -154,13 +154,13 @@ def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
 
 
 def _short(text: str) -> str:
-    """Leave out what was none, and fold the rest for a narrow screen."""
+    """Leave out counts of zero, and fold the rest for a narrow screen."""
     parts = [part for part in text.split(", ") if not part.startswith("0 ")]
     return textwrap.fill(", ".join(parts), _NARROW)
 
 
 def _panel(ax: Axes, runs: pd.DataFrame, tables: Tables) -> None:
-    """Draw every run around the fault, and the gap and the actions of that with the longest."""
+    """Draw every run around the fault; mark gap and actions of the run with the longest gap."""
     intervals = tables["intervals"]
     for run in runs.itertuples():
         # The second in which the load stops is incomplete.
@@ -168,7 +168,7 @@ def _panel(ax: Axes, runs: pd.DataFrame, tables: Tables) -> None:
             intervals["t_s"] <= run.ends_s + _TOLERANCE_S
         )
         own = intervals[here].sort_values("t_s")
-        # Each sample is about the second before it; the first one needs a start as well.
+        # Each sample covers the second before it; the first one needs a start as well.
         times, heights = [0.0, *own["t_s"]], [*own["qps"].head(1), *own["qps"]]
         ax.step(
             np.array(times) - run.fault_s, heights, where="pre", color=_SUCCEEDED.colour, lw=0.9,
@@ -206,7 +206,7 @@ def _first_of(texts: pd.Series) -> str:
 
 
 def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
-    """Return the labels of actions by time; those that follow at once count to the first."""
+    """Return the labels of actions by time; actions that follow at once share the first label."""
     words: dict[float, list[str]] = {}
     for row in done.itertuples():
         if not words or row.t_s - max(words) >= least_s:

@@ -32,9 +32,9 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 class Findings:
     """What is wrong with the data of one run.
 
-    `acknowledged` and `unknown` count writes by outcome; `applied` of the unknown ones are there.
-    `lost` are acknowledged writes that some replica lacks, `lost_t_s` when they were acknowledged.
-    `examples` names the first of each kind of fault.
+    `acknowledged` and `unknown` count writes by outcome; `applied` counts the unknown ones found.
+    `lost` counts acknowledged writes that some replica lacks; `lost_t_s` says when they were
+    acknowledged. `examples` names the first of each kind of fault.
     """
 
     replicas: int
@@ -164,7 +164,7 @@ def _named(operations: pd.Index) -> list[str]:
 
 
 def _rows(copies: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are in at least one table, by operation; no value is an empty text."""
+    """Return the rows that are in at least one table, by operation; a missing value is empty."""
     values = copies[VALUES].astype(object).fillna("")
     table = values.assign(replica=copies["replica"].astype("int64"), client=copies["client"])
     return table.set_index(_operations(copies))[(values != "").any(axis=1).to_numpy()]

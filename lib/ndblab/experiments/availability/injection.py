@@ -1,4 +1,4 @@
-"""Fault injection: a run in which nodes, their hosts and the links between them are hurt.
+"""Fault injection: a run in which faults hit nodes, their hosts and the links between them.
 
 The fault says what is done, when and to what. A cluster that does not recover is a result, not a
 crash.
@@ -32,7 +32,7 @@ AFTER = 0.5
 """Time under load after the last action, as a share of the time before the fault."""
 STOP_PATIENCE_S = 60
 NO_NODE = 0
-"""Node id of what is done to no node in particular."""
+"""Node id of an action on no particular node."""
 _SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
 
 
@@ -46,7 +46,7 @@ class Mark(NamedTuple):
 
 
 def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
-    """Do the actions of a fault, and yield a mark when each begins.
+    """Perform the actions of a fault, and yield a mark when each begins.
 
     Waiting for a node yields its mark at the end, when the node serves again.
 
@@ -97,7 +97,7 @@ def find(cluster: Cluster, name: str) -> Node:
 
 
 def heal(cluster: Cluster) -> None:
-    """Let everything arrive again between the hosts of a cluster, if its links can be cut."""
+    """Restore all links between the hosts of a cluster, if its links can be cut."""
     if cluster.links is not None:
         cluster.links.heal()
 
@@ -163,15 +163,15 @@ def _stop(cluster: Cluster, node: Node, child: Process) -> None:
 
 
 def measure(cluster: Cluster, job: Job, repeat: int, fault: Fault) -> measured_run.Run:
-    """Load a cluster, do a fault to it, and read what it holds afterwards.
+    """Load a cluster, inject a fault, and read what the cluster holds afterwards.
 
     The load runs for the profile's seconds before the fault, then until the last action is done,
-    then for half of those seconds.
+    then for half of the profile's seconds.
 
     Raises
     ------
     LabError
-        If the load fails, or the cluster before any fault.
+        If the load fails, or the cluster fails before any fault.
     """
     before_s = job.profile.warmup_s + job.profile.duration_s
     status, marks, tables = OK, [], {}

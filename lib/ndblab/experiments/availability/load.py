@@ -93,12 +93,12 @@ class Load:
         self._began = float(when)
 
     def finish(self) -> Report:
-        """Stop the clients, after the seconds of warm-up and run at the earliest.
+        """Stop the clients, but not before the seconds of warm-up and run are over.
 
         Raises
         ------
         LabError
-            If they do not stop, or ended before.
+            If they do not stop, or ended early.
         """
         profile = self._job.profile
         ends = self._began + profile.warmup_s + profile.duration_s
@@ -140,8 +140,8 @@ class Load:
 def totals(history: pd.DataFrame, lasted_s: float) -> dict[str, float | None]:
     """Compute the metrics of a whole run.
 
-    `queries` were answered correctly, and latencies are theirs; `errors` were given up;
-    `reconnects` ended on another server than the client's operation before.
+    `queries` counts operations answered correctly, whose latencies these are; `errors` counts those
+    given up; `reconnects` those that ended on another server than the client's previous one.
     """
     answered = history[history["outcome"] == ANSWERED]
     latency = answered["latency_ms"]
@@ -185,6 +185,6 @@ def _given_up(history: pd.DataFrame) -> pd.Series:
 
 
 def _moved(history: pd.DataFrame) -> pd.Series:
-    """Mark operations that ended on another server than the same client's operation before."""
+    """Mark operations that ended on another server than the client's previous operation."""
     before = history.groupby("client")["server"].shift()
     return history["server"] != before.fillna(history["first_server"])

@@ -91,9 +91,9 @@ def _read_replica(cluster: Cluster, node: Node) -> tuple[pd.DataFrame, pd.DataFr
 
     A MySQL server sends its transactions to its nearest data node, which answers a committed read
     from its own replica (manual, "ndb_data_node_neighbour" and "READ_BACKUP"). Two counters verify
-    that it did: the server's of rows from the coordinator's own node (manual, "NDB API Statistics
-    Counters and Variables"), and each data node's of rows read, which covers all but those of query
-    threads and must not grow on another node.
+    this: the server's count of rows from the coordinator's own node (manual, "NDB API Statistics
+    Counters and Variables"), and each data node's count of rows read, which covers all but those
+    of query threads and must not grow on another node.
     """
     before = _rows_read(cluster)
     with _nearest(cluster, node):
@@ -145,6 +145,6 @@ def _nearest(cluster: Cluster, node: Node) -> Iterator[None]:
 
 
 def _rows_read(cluster: Cluster) -> dict[int, int]:
-    """Rows of the tables that each data node has read so far, by node id."""
+    """Return how many rows of the tables each data node has read so far, by node id."""
     rows = cluster.query(_READ_ROWS.format(client.DATABASE))
     return {int(node): int(count) for node, count in rows}

@@ -10,7 +10,7 @@ CUT_OFF_SERVER = "partition-server"
 PARTITIONS = ("partition", "partition-from-arbitrator", "one-way-loss")
 """After these the data nodes cannot all hear each other, though each runs on."""
 SILENT = (*PARTITIONS, "lose-host")
-"""After these a data node is not heard of, but keeps its connections as far as others know."""
+"""After these a data node is silent, but its connections still look open to the others."""
 
 _WORDS = {
     "kill-data-node": "a killed data node",
@@ -30,9 +30,9 @@ _WORDS = {
 
 
 def silences(faults: Iterable[str]) -> set[str]:
-    """Return those of several kinds of fault that silence a data node, else none.
+    """Return the faults that silence a data node if there are several kinds of them, else none.
 
-    Which of them has the longest gap is chance: when the last heartbeat came before it.
+    Which kind has the longest gap is chance: it depends on when the last heartbeat came.
     """
     found = set(faults) & set(SILENT)
     return found if len(found) > 1 else set()

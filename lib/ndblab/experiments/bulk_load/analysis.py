@@ -37,19 +37,19 @@ STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
 
 
 def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
-    """Return the good loads of the sweep, beside which nothing else ran.
+    """Return the good loads of the sweep during which nothing else ran.
 
     Returns
     -------
     `run_id`, `way`, `connections`, `rows`, `duration_s`, `rows_per_s`; `<role>_us`, the CPU time of
     a row in microseconds (NaN where none was recorded) and `cpu_us`, their sum; `checkpoints`, the
-    number of local checkpoints that were completed during the load, and `checkpoint_pct`, the part
-    of its time in which one was under way (NaN if none began or ended in it).
+    number of local checkpoints that were completed during the load, and `checkpoint_pct`, the
+    percentage of its time in which one was under way (NaN if none began or ended in it).
 
     Raises
     ------
     MissingData
-        If there is none.
+        If there is no such load.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     good = good[good["workload"].astype(str) == BULK_LOAD]
@@ -101,7 +101,8 @@ def by_way(loads: pd.DataFrame) -> pd.DataFrame:
 def _checkpoints(events: pd.DataFrame, run_id: str, lasted_s: float) -> tuple[int, float]:
     """Count the checkpoints completed in a run, and the percentage of its time that they took.
 
-    One that was under way at its begin has no start in it, and one at its end no completion.
+    A checkpoint under way when the run begins has no start event in it, and one under way when the
+    run ends has no completion event.
     """
     own = events[events["run_id"].astype(str) == run_id].sort_values("t_s", kind="stable")
     own = own[own["event"].astype(str).isin((STARTED, COMPLETED))]

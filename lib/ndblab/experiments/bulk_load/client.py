@@ -1,7 +1,7 @@
 """Load files of rows through a MySQL server, by LOAD DATA or by INSERT of many rows; a program.
 
 Each connection takes one table after another. An INSERT that meets a temporary error of NDB, such
-as a full redo log, is tried again; a LOAD DATA, of which part may be done, is not.
+as a full redo log, is tried again; a LOAD DATA is not, since part of it may be done.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pymysql.cursors import Cursor
 from ndblab.experiments.bulk_load import INSERTS, LOAD_DATA, LOAD_LOCAL, rows
 
 ROWS_PER_INSERT = 1000
-"""A transaction each. About 200 kB, far below the server's limits."""
+"""Each INSERT is a transaction of about 200 kB, far below the server's limits."""
 TEMPORARY = 1297
 """MySQL's number for all temporary errors of NDB (ER_GET_TEMPORARY_ERRMSG)."""
 PAUSE_S, PATIENCE_S = 0.05, 60
-"""Between two tries of an INSERT, and how long it is tried."""
+"""Pause between two tries of an INSERT, and how long the client keeps trying."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
 
     try:
         with _connected(options.socket, options.database) as cursor:
-            # Servers accept no files of their clients by default.
+            # By default, servers accept no files from their clients.
             cursor.execute("SET GLOBAL local_infile = 1")
         with ThreadPoolExecutor(options.connections) as pool:
             list(pool.map(loaded, options.tables))
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def inserts(table: str, lines: Iterator[str]) -> Iterator[str]:
-    """Return the INSERT statements of the rows of a file, as many rows to each as may be.
+    """Yield the INSERT statements for a file's rows, up to `ROWS_PER_INSERT` rows in each.
 
     The values hold neither quotes nor backslashes.
     """
@@ -73,7 +73,7 @@ def _insert(cursor: Cursor, table: str, file: Path) -> None:
 
 
 def patiently(cursor: Cursor, statement: str) -> None:
-    """Execute a statement, again and again while NDB answers with a temporary error."""
+    """Execute a statement, and retry while NDB answers with a temporary error."""
     until_s = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -86,7 +86,7 @@ def patiently(cursor: Cursor, statement: str) -> None:
 
 
 def _load_data(cursor: Cursor, table: str, file: Path) -> None:
-    """The server reads the file itself."""
+    """Load a file that the server reads itself."""
     cursor.execute(f"LOAD DATA INFILE %s INTO TABLE {table}", (str(file),))
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 CHECKED_ROWS_PER_S = 25_000
-"""Reading back what a bulk load wrote, and what its run costs besides, observed on 2 CPUs."""
+"""Rate of reading a bulk load back, with its run's other costs included, observed on 2 CPUs."""
 REDO_SMALL = "redo-small"
 _API_BY_SHM = {"api": {"HostName": "localhost"}}
 """Programs of the NDB API then reach the data nodes by shared memory, as MySQL servers do."""
@@ -38,9 +38,9 @@ _LOADED = {"servers": (1,), "warmup_s": 0}
 
 
 def every_way(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Every way with every number of connections.
+    """Return every way with every number of connections.
 
-    ndb_import, which needs none, and LOAD DATA LOCAL, which is slow, only with the most.
+    ndb_import, which needs none, and LOAD DATA LOCAL, which is slow, have only the largest number.
     """
     swept = [variant.name for variant in experiment.variants if not variant.contrasts_only]
     return tuple(
@@ -51,10 +51,10 @@ def every_way(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """INSERTs with a small redo log against the usual one; other ways against LOAD DATA.
+    """Compare INSERTs with a small and the usual redo log, and other ways with LOAD DATA.
 
-    A full redo log is a temporary error, and only an INSERT can be tried again. What needs other
-    clusters comes last. The smoke profile has nothing else.
+    A full redo log is a temporary error, after which only an INSERT can be tried again. The redo
+    log's contrast needs other clusters, so it comes last; the smoke profile has no other.
     """
     small, inserts, imported, local, usual = (
         Side(_point(size, name))

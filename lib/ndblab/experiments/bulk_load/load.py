@@ -1,7 +1,7 @@
 """The load generator of bulk loads: it loads all rows once, and proves that they are there.
 
-The time is that of the load alone, from the start of its program to the end; tables are emptied
-before it. Rejected rows, a missing or changed row, and any error are a failed run.
+Only the load is timed, from the start of its program to its end; the tables are emptied before.
+A rejected, missing or changed row, or any error, fails the run.
 """
 
 from __future__ import annotations

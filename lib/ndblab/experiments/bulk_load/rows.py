@@ -16,7 +16,7 @@ from pathlib import Path
 SUMS = "sums.json"
 SUFFIX = ".txt"
 SUM_SQL = r"SELECT COUNT(*), COALESCE(SUM(CRC32(CONCAT_WS('\t', id, k, c, pad))), 0) FROM {0}"
-"""Rows of a table, and the sum of the checksums of its rows; of a file, `write` returns the sum."""
+"""Number of rows of a table, and the sum of their checksums; `write` returns a file's sum."""
 GROUPS_C, GROUPS_PAD, DIGITS = 10, 5, 11
 """Groups of digits in the columns c and pad, and digits in a group, as in sysbench 1.0."""
 

@@ -28,8 +28,8 @@ _TABLE = """CREATE TABLE {0} (
  pad CHAR(60) NOT NULL DEFAULT '',
  PRIMARY KEY (id)
 ) ENGINE = ndbcluster {1}"""
-"""As `sysbench prepare` makes it, but for the secondary index, which it would make afterwards, and
-for AUTO_INCREMENT: the rows have their keys, and NDB would note the highest key row by row."""
+"""As `sysbench prepare` makes it, but without the secondary index, which it would make afterwards,
+and without AUTO_INCREMENT: the rows have keys, and NDB would note the highest key row by row."""
 
 
 def of(job: Job) -> str:
@@ -89,7 +89,10 @@ def command(job: Job) -> Command:
 
 
 def _ndb_import(job: Job) -> Command:
-    """It loads the tables one after another, with threads of its own, and tolerates no error."""
+    """Return the command of ndb_import.
+
+    It loads the tables one after another, with threads of its own, and tolerates no error.
+    """
     place = folder(job)
     options = [
         "--no-defaults",

@@ -200,7 +200,7 @@ def splits() -> pd.DataFrame:
 
 
 def limit_qps(own: Model, kind: str, count: pd.Series) -> pd.Series:
-    """Throughput at which this many threads of a kind on each data node saturate."""
+    """Return the throughput at which so many threads of a kind on each data node saturate."""
     law = own.laws[kind]
     left = DATA_NODES * count - law.background_cpus
     return 1e6 * left.clip(lower=0) / law.one_us if law.one_us else left * np.inf

@@ -135,7 +135,7 @@ def size(own: Forecast, cpus: object, qps_one_server: object = None) -> str:
 def undivided(measured: Dataset, host_cpus: float, divided_qps: float) -> dict[str, str]:
     """Say what one MySQL server and many do where no quota divides a host of so many CPUs.
 
-    Nothing if this was not measured on as many CPUs. Where one server without quotas does more than
+    Empty if this was not measured on as many CPUs. Where one server without quotas does more than
     the division is predicted to do, it advises against dividing.
     """
     if evidence.usable_cpus(measured.host) != host_cpus:
@@ -180,7 +180,7 @@ def advise(own: Model) -> pd.Series:
 
 
 def _of_host(own: Forecast, cpus: object, qps_one_server: object) -> tuple[Model, float]:
-    """Return the model of a host, and its speed: 1 for that of the fitted runs.
+    """Return the model of a host, and its speed: 1 if it is as fast as in the fitted runs.
 
     Parameters
     ----------

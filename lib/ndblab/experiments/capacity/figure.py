@@ -257,7 +257,7 @@ def _best(predicted: pd.DataFrame) -> pd.DataFrame:
 
 
 def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
-    """Say what is predicted for the most servers, beside what was published of as many clients."""
+    """Say what is predicted for the most servers, beside what was published for as many clients."""
     best = _best(predicted).iloc[-1]
     qps = predicted.set_index(_POINT)["qps"]
     theirs = [a for a in anchors if a.unit == QPS.unit and a.servers == best["servers"]]

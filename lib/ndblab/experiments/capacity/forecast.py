@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 EARLIER_SWEEPS = ((30, 0.151), (3, 0.394), (1, 0.472))
-"""Points of each earlier sweep, of another host, and by how much their means deviated from the
-prediction: root mean square, in logarithms of throughput. It holds the drift of a host between two
-sweeps, the difference between two clusters, and the model's own error."""
+"""Points of each earlier sweep, on another host, and how much their means deviated from the
+prediction: root mean square, in logarithms of throughput. It includes the drift of a host between
+two sweeps, the difference between two clusters, and the model's own error."""
 UNDIVIDED = "costs"
 """The experiment that measures one MySQL server and many without quotas."""
 CLIENTS_PER_SERVER = 16
@@ -131,7 +131,7 @@ class Forecast:
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
         """Predict points on the host of the fitted dataset: `model.with_intervals`.
 
-        The intervals allow for a speed of the host that is not known: `EARLIER_SWEEPS`.
+        The intervals allow for the unknown speed of the host: `EARLIER_SWEEPS`.
         """
         weights, deviations = np.array(EARLIER_SWEEPS).T
         beyond = float(np.sqrt(np.average(deviations**2, weights=weights)))
@@ -258,8 +258,8 @@ def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
 
     Parameters
     ----------
-    fitted, tested : "recorded" for the recorded sweep of one MySQL server, and for that of several
-        which is nearest to it in time; or the folder of any dataset, which may be the same.
+    fitted, tested : "recorded" for the recorded sweep of one MySQL server, and for the sweep of
+        several that is nearest to it in time; or the folder of any dataset, which may be the same.
 
     Raises
     ------

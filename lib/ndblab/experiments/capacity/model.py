@@ -45,7 +45,7 @@ class Shares:
     threads: Mapping[str, int]
 
     def scaled(self, host_cpus: float) -> Shares:
-        """Return the same shares of a host of another size; thread counts never shrink."""
+        """Return the same shares for a host of another size; thread counts never shrink."""
         by = host_cpus / self.host_cpus
         return Shares(
             host_cpus,
@@ -169,7 +169,7 @@ def fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Mo
 
 
 def _usable(columns: Mapping[str, np.ndarray], own: Shares) -> float:
-    """Part of its quota that one server got in the runs that saturated it."""
+    """Return the part of its quota that one server got in the runs that saturated it."""
     if own.server_cpus is None:
         return 1.0
     got = columns[SERVER] / own.server_cpus
@@ -250,7 +250,7 @@ def with_intervals(
 
 
 def _deviation(facts: pd.DataFrame) -> float:
-    """Standard deviation of the logarithm of throughput between runs of one point."""
+    """Return the standard deviation of the logarithm of throughput between runs of a point."""
     logs = np.log(facts["qps"].astype(float))
     each = logs.groupby(facts["clients"]).var(ddof=1).dropna()
     return float(np.sqrt(each.mean())) if len(each) else 0.0

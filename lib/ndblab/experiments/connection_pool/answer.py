@@ -38,7 +38,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 
 def _measured(dataset: Dataset) -> Iterator[str]:
-    """Say the ratios that have an interval."""
+    """State the ratios that have an interval."""
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"

@@ -22,7 +22,7 @@ def larger_pool(claim: Claim, evidence: Evidence) -> Finding:
     """Compare a larger pool with a smaller one, each server with all CPUs to itself.
 
     The source's servers had a host each, and used all of it. What the pools do when two servers
-    work at once, each under its CPU share if there are shares, is shown.
+    work at once, each under its CPU share if there are shares, is only shown.
     """
     larger, smaller = _POOLS[claim.id]
     name = f"pools-{smaller}-{larger}"

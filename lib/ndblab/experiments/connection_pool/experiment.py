@@ -23,7 +23,7 @@ POOLS = (1, 4, 8, 16)
 PAIRS = ((8, 1), (16, 8), (4, 1))
 CLAIMS = {(8, 1): ("P-pool-8",), (16, 8): ("P-pool-16",)}
 CLIENTS = 32
-"""Those of the source at which its servers used all their CPUs."""
+"""Clients with which the source's servers used all their CPUs."""
 BLOCKS = LOOKS[1]
 """Blocks of each contrast, also where this host can test no claim."""
 
@@ -42,21 +42,21 @@ def variant(connections: int, whole_cpus: bool = False) -> str:
 def connection_pools(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """Larger pools against smaller ones: with whole CPUs in turns, under quotas both at once.
+    """Compare larger pools with smaller ones: in turns with whole CPUs, both at once under quotas.
 
     Without quotas two servers at work would share the CPUs, and the larger pool could take what
     the other lacks: one at a time has all of them. Under quotas each has a share of its own.
 
     A pool belongs to a server, so the sides of a block cannot swap their servers, and equal servers
     of one start may differ by more than their pools do. So no two blocks of a contrast share a
-    start, and every other start deals the pools to the servers from the last: the interval is one
-    over starts. A second server with each pool would average the servers of one start, but not the
-    starts; and its connections, which the data nodes poll whether used or not, would slow all
-    sides. Different contrasts share a start, as it costs more than a block.
+    start, and every other start gives the pools to the servers in reverse order: the interval is
+    one over starts. A second server with each pool would average the servers of one start, but not
+    the starts; and its connections, which the data nodes poll whether used or not, would slow all
+    sides. Different contrasts share a start, as a start costs more than a block.
 
     An idle connection uses about half a percent of a CPU. So idle servers take a little more from
     the smaller pool, beside which the larger one is idle: without quotas 2 % of 2 CPUs, and 0.3 %
-    of the 12 from which the claims are judged. The checks name it.
+    of the 12 from which the claims are judged. The checks report it.
 
     The smoke profile has the first pair only.
     """

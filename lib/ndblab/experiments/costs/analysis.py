@@ -1,7 +1,7 @@
 """CPU time of a query by role, by number of MySQL servers and of clients.
 
-What idle servers use is no part of a query: it is a number of its own. Data nodes have no such
-part, as nothing in them serves one query alone.
+The CPU of idle servers is not part of a query: it is a number of its own. Data nodes have no such
+idle part, as nothing in them serves one query alone.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ FLAT = 1 - summary.FLAT
 class Turn(NamedTuple):
     """Where the throughput of one server stops rising with its clients.
 
-    `clients` are the fewest within 3 % of the best mean, `low` to `high` with 95 % confidence (NaN
-    without repeated runs). There mysqld uses `cpus`, and `busy_pct` of the host's CPUs are busy.
+    `clients` is the smallest number within 3 % of the best mean; its 95 % interval is `low` to
+    `high` (NaN without repeated runs). There, mysqld uses `cpus`, and `busy_pct` of the host's CPUs
+    are busy.
     """
 
     clients: int
@@ -47,7 +48,7 @@ class Turn(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Write where it stops: at one number of clients, or between two that it may be."""
+        """Write where it stops: at one number of clients, or somewhere between two."""
         if self.low < self.high:
             return f"between {self.low:.0f} and {self.high:.0f} clients"
         per_cpu = plain(round(self.per_cpu, 1))
@@ -66,7 +67,7 @@ def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     MissingData
-        If none was recorded at all.
+        If no CPU was recorded at all.
     """
     table = cpu_use.serving_us_by_role(runs, processes)
     table[ALL] = table.sum(axis=1, skipna=False)
@@ -80,7 +81,7 @@ def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
 def system_share(runs: pd.DataFrame, threads: pd.DataFrame) -> pd.Series:
     """Return the share of system time in the CPU time of the data nodes, by run id.
 
-    NDB counts user and system time of its threads apart; of other processes only their sum is
+    NDB counts user and system time of its threads separately; for other processes, only the sum is
     recorded.
     """
     mine = threads[threads["run_id"].astype(str).isin(runs["run_id"].astype(str))]
@@ -91,7 +92,7 @@ def system_share(runs: pd.DataFrame, threads: pd.DataFrame) -> pd.Series:
 def each_good_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     """Return `each_run` of the good runs that nothing on the host disturbed.
 
-    Besides, it has `<role>_cpus`, the logical CPUs that a role uses, and `host_busy_pct`.
+    It adds `<role>_cpus`, the logical CPUs that a role uses, and `host_busy_pct`.
     """
     chosen = summary.good(summary.select(runs))
     chosen = chosen[~summary.disturbed(chosen)]
@@ -117,7 +118,9 @@ def points(runs: pd.DataFrame, processes: pd.DataFrame, threads: pd.DataFrame) -
 
 
 def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the rows of all numbers of servers at equal clients each, and in all, by those words.
+    """Return the rows with equal clients for each server, and with equal clients in all.
+
+    The keys say which, and with how many clients, in words.
 
     Parameters
     ----------
@@ -137,7 +140,7 @@ def turn(each: pd.DataFrame) -> Turn:
 
     Parameters
     ----------
-    each : as of `each_good_run`.
+    each : as from `each_good_run`.
 
     Raises
     ------
@@ -156,8 +159,8 @@ def turn(each: pd.DataFrame) -> Turn:
 def _turns(each: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
     """Return between which numbers of clients the turn lies, by a parametric bootstrap.
 
-    As for `estimate.peak_ratio`: it is picked from noisy means, so every draw picks anew. Runs of
-    all points together say how much one varies.
+    As in `estimate.peak_ratio`, the turn is picked from noisy means, so every draw picks it anew.
+    How much a run varies is estimated from the runs of all points together.
     """
     logs = np.log(each["qps"].astype(float))
     points = logs.groupby([each["servers"], each["clients"]])
@@ -173,7 +176,7 @@ def _turns(each: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
 
 
 def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict[str, Estimate]:
-    """Return how many times A has of B, by quantity: `qps`, `cpu_us`, `<role>_us`.
+    """Return the ratio of A to B, by quantity: `qps`, `cpu_us`, `<role>_us`.
 
     Raises
     ------
@@ -237,9 +240,3 @@ def published_per_cpu() -> float:
 def _at_best(series: str) -> Anchor:
     shown = [anchor for anchor in publication.anchors(4) if anchor.series == series]
     return min(shown, key=lambda anchor: anchor.clients)
-
-
-def _servers(processes: pd.DataFrame) -> pd.Series:
-    """Return how many MySQL servers ran, by run id."""
-    mine = processes[processes["role"].astype(str) == "mysqld"]
-    return mine.groupby(mine["run_id"].astype(str))["node_id"].nunique()

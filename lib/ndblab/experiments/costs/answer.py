@@ -1,4 +1,4 @@
-"""What a MySQL server more costs, in words: each finding with its consequence, none a verdict."""
+"""What one more MySQL server costs, in words: each finding with its consequence, none a verdict."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 _MOST_BUSY_PCT = 90
-"""Of the host's CPUs: as many in use on average leave no whole CPU of ten unused."""
+"""Percent of the host's CPUs: with so many busy on average, no whole CPU of ten is unused."""
 
 
 @answers("costs")
 def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
-    """Say what a server more costs, at work and idle, and where one server stops gaining."""
+    """Say what one more server costs, at work and idle, and where one server stops gaining."""
     found: list[str] = []
     for each in (_more_servers, _parts, _idle, _published, _turning, _past):
         with contextlib.suppress(MissingData):
@@ -79,7 +79,7 @@ def _parts(data: Dataset) -> Iterator[str]:
 
 
 def _idle(data: Dataset) -> Iterator[str]:
-    """Say what a server costs that has no clients."""
+    """Say what a server without clients costs."""
     idle = analysis.idle_server_pct(data.runs, data.processes)
     interval = f" ({plain(idle.low)} to {plain(idle.high)})" if idle.bounded else ""
     if idle.value > 0:
@@ -120,7 +120,7 @@ def _turning(data: Dataset) -> Iterator[str]:
 
 
 def _past(data: Dataset) -> Iterator[str]:
-    """Say what more clients gain on one server, before and after it turns."""
+    """Say what more clients gain on one server, before and after its throughput turns."""
     for name in (RISING, FALLING):
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)

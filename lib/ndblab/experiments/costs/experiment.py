@@ -1,4 +1,4 @@
-"""What a MySQL server more costs: CPU time of a query by role, on undivided CPUs.
+"""What one more MySQL server costs: CPU time of a query by role, on undivided CPUs.
 
 Quotas would set the throughput themselves. Without them a query's CPU time is the software's own,
 varies little from host to host, and says what more servers cost where each of them has CPUs.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 EACH, TOTAL = 8, 64
-"""Clients of each server, and of all servers together, with which numbers of servers compare."""
+"""Clients of each server, and of all together, at which numbers of servers are compared."""
 BRIEF_EACH, BRIEF_TOTAL = 32, 1024
 """The same for the brief's own profile: those of its best throughput, of one server and of 16."""
 RISE, FALL = (32, 1), (128, 32)
@@ -33,12 +33,13 @@ BLOCKS = LOOKS[1]
 
 
 def compared_at(size: Profile) -> tuple[int, int]:
-    """Return the clients of each server, and of all together, that numbers of servers share."""
+    """Return the clients of each server, and of all, at which numbers of servers are compared."""
     return (BRIEF_EACH, BRIEF_TOTAL) if size.name == "brief" else (EACH, TOTAL)
 
 
 def servers_and_clients(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """One server with every number of clients; each number with equal clients each, and in all.
+    """Run one server with every number of clients, and every number of servers with equal clients
+    each and in all.
 
     Points with more clients than the profile has are left out.
     """
@@ -51,7 +52,7 @@ def servers_and_clients(experiment: Experiment, size: Profile) -> tuple[Point, .
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """The most servers against one, at equal clients each and in all; one with more clients."""
+    """Compare the most servers with one, at equal clients each and in all; one at more clients."""
     (each, total), most = compared_at(size), max(size.servers)
     pairs = {
         AT_EACH: ((most, most * each), (1, each)),

@@ -141,7 +141,7 @@ def _label(each: pd.DataFrame) -> str:
 
 
 def _title(each: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Say how much more a query costs with the most servers, and what throughput makes of it."""
+    """Say how much more a query costs with the most servers, and how throughput changes."""
     most = count(int(each["servers"].max()), "server")
     first = rows[rows["contrast"] == AT_EACH].set_index("quantity", drop=False)
     if first.empty:

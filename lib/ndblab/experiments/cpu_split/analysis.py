@@ -15,7 +15,7 @@ _SHARES = {variant(pct): pct for pct in SHARES_PCT}
 
 
 class Law(NamedTuple):
-    """The utilisation law: a part with so many CPUs does no more queries than its CPU time allows.
+    """The utilisation law: a part of the cluster serves no more queries than its CPUs allow.
 
     `data_us` and `sql_us` are CPU time of a query in microseconds, of the data nodes and of the
     MySQL servers with their clients, as measured where no quota divides the `cpus`. Source: Denning
@@ -77,7 +77,7 @@ def points(runs: pd.DataFrame, law: Law) -> pd.DataFrame:
 
     Returns
     -------
-    `clients`, `share_pct`, `runs`, `qps`, `law_qps`, and `of_law`: the first over the second.
+    `clients`, `share_pct`, `runs`, `qps`, `law_qps`, and `of_law`: `qps` over `law_qps`.
     """
     groups = divided(runs).groupby(["clients", "share_pct"])["qps"]
     table = groups.agg(runs="count", qps="mean").reset_index()

@@ -11,7 +11,7 @@ from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide
 
 SPLITS = 3
-"""Divisions from which on one can be called sensible: a best one has neighbours."""
+"""The fewest divisions among which one can be called sensible: a best one has neighbours."""
 
 
 @condition("splits")

@@ -47,7 +47,7 @@ def contrast(pct: int) -> str:
 
 
 def divisions(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """A quarter against every other share, with clients enough for the best of each."""
+    """Compare a quarter with every other share, with enough clients for the best of each."""
     swept, servers = Swept(size, points), max(size.servers)
     shares = (Swept(size, points, variant=variant(pct)) for pct in SHARES_PCT)
     clients = max(each.best(servers) for each in shares)

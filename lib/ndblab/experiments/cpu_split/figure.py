@@ -130,7 +130,7 @@ def _law(tables: Tables) -> analysis.Law | None:
 def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> str:
     """Say which shares a quarter beats and loses to, and what earlier recordings leave open.
 
-    Without contrasts, which was best.
+    Without contrasts, say which share was best.
     """
     known = ratios[ratios["low"].notna()]
     if known.empty:

@@ -12,7 +12,7 @@ MB = 1e6
 
 
 def of(runs: pd.DataFrame, dumps: pd.DataFrame) -> pd.DataFrame:
-    """Return the good dumps, beside which nothing else ran.
+    """Return the good dumps during which nothing else ran.
 
     Returns
     -------
@@ -22,7 +22,7 @@ def of(runs: pd.DataFrame, dumps: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     MissingData
-        If there is none.
+        If there is no such dump.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     found = good[["run_id", "duration_s"]].merge(dumps, on="run_id")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _NEARLY = 0.9
-"""Part of the best ratio of compression from which on time decides."""
+"""Share of the best compression ratio above which time decides."""
 
 
 @answers("dump")

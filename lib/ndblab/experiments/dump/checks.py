@@ -16,7 +16,7 @@ from ndblab.judging.verdict import Finding, decide
 
 @check("M-zstd")
 def dump_time(claim: Claim, evidence: Evidence) -> Finding:
-    """Give the time of a dump through zstd; time and ratio of the others are shown."""
+    """Judge the time of a dump through zstd; time and ratio of the others are only shown."""
     found = dumps.of(evidence.good, evidence.dataset.dumps)
     if ZSTD not in set(found["compression"].astype(str)):
         raise MissingData("no good dump through zstd")

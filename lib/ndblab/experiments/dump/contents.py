@@ -1,6 +1,6 @@
 """What a dump holds: its tables, rows and bytes, counted in its files.
 
-A dump that ends early is thus no fast dump.
+So a dump that ends early does not pass as a fast one.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def read(cluster: Cluster, job: Job, folder: Path, printed: str) -> Contents:
 
 
 def of_script(lines: Iterable[bytes]) -> Contents:
-    """Count in the lines of mysqldump, which puts many rows of a table into one INSERT on a line.
+    """Count what the lines of mysqldump hold; each INSERT is one line with many rows of a table.
 
-    Rows are told apart by ")," and "(": the values of sysbench hold neither.
+    "),(" separates two rows: the values of sysbench do not contain it.
     """
     tables = rows = size_bytes = 0
     last = b""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 READ_BACK_ROWS_PER_S = 110_000
-"""Reading back what a dump wrote, as observed on 2 CPUs."""
+"""Rate of reading a dump back, as observed on 2 CPUs."""
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
 
 

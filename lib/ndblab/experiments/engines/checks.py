@@ -13,7 +13,7 @@ from ndblab.judging.verdict import Finding, decide
 
 @check("D-indexstat")
 def index_statistics(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare OLTP RW at high load."""
+    """Compare the two engines under OLTP RW at high load."""
     first, second = releases.engines(_versions(evidence))
     test = ratio(evidence, "indexstat", f"times that of {first}")
     return decide(claim, f"the throughput of {second} is", [test])

@@ -26,7 +26,10 @@ SECOND_ENGINE = "second-engine"
 def two_engines(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """The second engine against the first, start by start; an interval even if no claim waits."""
+    """Compare the second engine with the first, start by start.
+
+    The contrast has enough blocks for an interval even if no claim waits for it.
+    """
     swept = Swept(size, points, workload.READ_WRITE)
     servers, clients = max(size.servers), max(size.clients)
     return (

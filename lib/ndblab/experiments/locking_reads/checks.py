@@ -23,15 +23,15 @@ LOCKING = (
     (SET_VARIABLE, REPEATABLE_READ),
     (CREATE_SELECT, REPEATABLE_READ),
 )
-"""Statements and isolation levels of which the claim says that they take shared record locks."""
+"""Statements and isolation levels that take shared record locks, according to the claim."""
 
 
 @check("L-uservar")
 def user_variable(claim: Claim, evidence: Evidence) -> Finding:
     """Count the shared record locks of a statement at its last row, in every run.
 
-    A run with the fewest decides where there must be some, and one with the most where there must
-    be none. Every lock was counted, so the numbers are exact.
+    Where there must be some, the run with the fewest decides; where there must be none, the run
+    with the most. Every lock was counted, so the numbers are exact.
     """
     found = evidence.dataset.locks
     tests = []

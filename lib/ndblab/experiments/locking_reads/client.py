@@ -1,4 +1,4 @@
-"""The locks that statements take on the InnoDB table they read; a program, started by `generator`.
+"""The locks that statements take on the InnoDB table they read; a program, started by `load`.
 
 A second connection reads the locks twice: while the statement is at its last row, and after its
 end, before its transaction ends. The statement waits at its last row for a user-level lock
@@ -162,7 +162,7 @@ def measure(worker: Session, observer: Session, rows: int) -> Iterator[Row]:
 
 
 def _begin(worker: Session, isolation: str) -> None:
-    """Begin a transaction in which nothing is left of the statement before."""
+    """Begin a transaction with nothing left over from the previous statement."""
     worker.run("DROP TABLE IF EXISTS copy")
     worker.run("SET @v = NULL")
     worker.run(f"SET SESSION TRANSACTION ISOLATION LEVEL {isolation}")
@@ -170,7 +170,7 @@ def _begin(worker: Session, isolation: str) -> None:
 
 
 def _wait(reached: Callable[[], bool], running: Future, what: str) -> None:
-    """Wait until a statement is at its last row; what fails before is its own error."""
+    """Wait until a statement is at its last row; raise its own error if it fails before."""
     ends = time.monotonic() + ANSWER_TIMEOUT_S
     while not reached():
         if running.done():

@@ -25,7 +25,7 @@ _EDGE = "#bbbbbb"
 _LINE, _TALL_LINE = 34, 19
 """Characters in a line of a cell, and of one on a tall sheet."""
 _TALL_ROW_IN, _HEAD = 0.42, 0.24
-"""What a row is higher on a tall sheet, and the part of it that its statement takes."""
+"""Extra height of a row on a tall sheet, and the share of a row that its statement takes."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:

@@ -9,8 +9,8 @@ from ndblab.dataset.column import Schema
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, LOCKING_READS, RUNNING
 
 _OF_A_LOCK = replace(column.text(), empty=True)
-"""As performance_schema.data_locks has it; empty where there is none: of a lock of the whole table
-the index, and everything in the one row, with 0 locks, of a statement that holds none."""
+"""As in performance_schema.data_locks. Empty are the index of a lock on the whole table, and all of
+these columns in the one row, with 0 locks, of a statement that holds none."""
 WITHOUT_QUERIES = (LOCKING_READS,)
 """Workloads whose runs have neither queries nor a rate."""
 

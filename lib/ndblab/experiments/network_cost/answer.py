@@ -23,7 +23,7 @@ _SERVERS = {
 
 @answers("network-cost")
 def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what clients elsewhere get, and what servers elsewhere do."""
+    """Say what throughput clients elsewhere get, and servers elsewhere give."""
     other = (
         "in another network namespace" if dataset.manifest.get("namespaces") else "on another host"
     )
@@ -40,7 +40,7 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 
 def _measured(dataset: Dataset) -> Iterator[str]:
-    """Say the ratios that have an interval, and what stands for the network."""
+    """State the ratios that have an interval, and what serves as the network."""
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
     for name, beside in _SERVERS.items():
         if name in found.index:

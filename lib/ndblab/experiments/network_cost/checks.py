@@ -14,7 +14,7 @@ CLIENTS = "clients"
 
 @check("N-clients")
 def clients_elsewhere(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare clients on a host of their own with clients on their server's, by its Unix socket."""
+    """Compare clients on their own host with clients on their server's, over its Unix socket."""
     hosts = evidence.dataset.manifest.get("hosts", {})
     if not hosts:
         raise MissingData("the cluster was on one host")

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 HOSTS = ((MANAGEMENT, LOAD), (DATA, SQL), (DATA, SQL), (SQL,), (SQL,))
 TCP_SERVERS, SPARE_SERVERS = 4, 1
-"""Six servers on the four hosts of theirs: two by shared memory beside the data nodes, two on other
-hosts, two by TCP beside the data nodes. Dealt from the last, as every other start does it, the
-first and the last two change places."""
+"""Six servers on their four hosts: two by shared memory beside the data nodes, two on other hosts,
+two by TCP beside the data nodes. Every other start deals them from the last, so that the first two
+and the last two change places."""
 SERVERS_ELSEWHERE, CLIENTS_BESIDE = "servers-elsewhere", "clients-beside"
-"""Variants. In the default one servers are beside the data nodes, and clients elsewhere."""
+"""Variants. In the default one, servers are beside the data nodes, and clients elsewhere."""
 KINDS = (
     (DEFAULT_VARIANT, "shm"),
     (DEFAULT_VARIANT, "tcp"),
@@ -39,7 +39,7 @@ BLOCKS = LOOKS[0]
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """One server of each kind with every number of clients."""
+    """Return one server of each kind with every number of clients."""
     return tuple(
         Point(1, clients, transporter, experiment.workload, variant)
         for clients in size.clients
@@ -48,11 +48,11 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """Clients on another host against clients on their server's; servers likewise, and by TCP only.
+    """Compare clients on another host and on their server's; servers likewise, also by TCP only.
 
-    Clients have a host of either kind with the same two servers, which they exchange. Servers of
-    two places cannot be exchanged, and equal ones of a cluster start differ: so no two blocks share
-    a start. With one client, nothing but the way of a query counts; with as many as saturate a
+    Clients of both kinds use the same two servers, which they exchange. Servers in two places
+    cannot be exchanged, and equal servers of a cluster start differ, so no two blocks share a
+    start. With one client, only the path of a query counts; with enough clients to saturate a
     server, its CPU time. The smoke profile has the claim's contrast and one of servers.
     """
     swept = Swept(size, points)

@@ -68,10 +68,10 @@ def of_contrasts(slices: pd.DataFrame, reads: pd.DataFrame) -> pd.DataFrame:
 
 
 def expected_local(tables: str, data_nodes: int, lookups: int = TRANSACTION_LOOKUPS) -> float:
-    """Return the share of local rows if nothing but chance brought rows of a transaction together.
+    """Return the share of local rows if only chance brings rows of a transaction together.
 
-    The transaction is coordinated where its first row is, which is local. Another row is local if
-    the coordinating data node may read it: as the only one, as one of two, or as any.
+    A transaction is coordinated where its first row is, so that row is local. Any other row is
+    local if the coordinating data node may read it: as the only node, one of two, or any node.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 
 def _gained(dataset: Dataset) -> Iterator[str]:
-    """Say the ratios of throughput that have an interval, in transactions of ten lookups."""
+    """State the throughput ratios that have an interval, in transactions of ten lookups."""
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     for name, words in _GAINS.items():
         if name in found.index and not math.isnan(found.at[name, "low"]):

@@ -23,7 +23,7 @@ _DOMAINS = "domains"
 
 @check("C-read-backup")
 def read_backup(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the share of local reads of tables that every replica serves and of others."""
+    """Compare the share of local reads between tables that every replica serves and others."""
     found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, READ_BACKUP)
     label = f"times that of tables whose primary replica alone is read {top.words}"
     tests = [ratio(evidence, READ_BACKUP, label, found), _throughput(evidence, READ_BACKUP)]

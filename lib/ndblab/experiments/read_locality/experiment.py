@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NO_SCANS = {"range-selects": "off"}
 _NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
-"""For minutes after a start servers read statistics of indexes, and count these rows as read."""
+"""Else servers read index statistics for minutes after a start, and count these rows as read."""
 
 
 COMMENTS = {
@@ -36,13 +36,13 @@ DOMAINS, DOMAINS_PRIMARY = "domains", "domains-primary-only"
 """Variants with location domains. The others are named after their tables; in the default one,
 which has READ_BACKUP=1 too, no server knows its data node."""
 LOOKUPS = "lookups"
-"""Begins the name of a contrast of lookups without transactions."""
+"""Prefix of the name of a contrast of lookups without transactions."""
 BLOCKS = LOOKS[0]
 """Blocks of a contrast that no claim waits for: enough for an interval."""
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """All servers under lookups, one by one and ten in a transaction, in every variant."""
+    """Return all servers under single lookups and ten in a transaction, in every variant."""
     names = [each.name for each in experiment.variants if not each.contrasts_only]
     return tuple(
         Point(max(size.servers), clients, workload=workload, variant=name)
@@ -51,10 +51,10 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """What the claims compare, in transactions; then what no claim waits for.
+    """Return the claims' contrasts, in transactions; then those that no claim waits for.
 
-    Both sides have the clients of the best throughput of the default variant. The smoke profile has
-    the claims' contrasts only.
+    Both sides have as many clients as give the default variant its best throughput. The smoke
+    profile has only the claims' contrasts.
     """
     servers = max(size.servers)
     transactions, lookups = Swept(size, points, READ_ONLY), Swept(size, points, POINT_SELECT)

@@ -50,7 +50,7 @@ _SHARES = {
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the shares by kind of table, and below what they do to throughput.
 
-    Shown is one load, transactions if they were measured; `describe` tells of all.
+    Only one load is shown, transactions if they were measured; `describe` covers all.
     """
     table, ratios = _shares(tables), _ratios(tables)
     workload = _shown(table)

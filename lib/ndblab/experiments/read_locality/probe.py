@@ -6,7 +6,8 @@ NDB counts a row as local if it comes from the data node that coordinates the tr
 that is (`Ndb_api_trans_local_read_row_count`; NDB API's Ndbif.cpp compares the sender of the row
 with the transaction's node). How near the data are to the server is another question: rows go
 straight from the data node that reads them to the server, so the bytes that each data node sends to
-it tell (ndbinfo.transporters). These include what else a data node sends, a few messages a second.
+it answer that (ndbinfo.transporters). They include whatever else a data node sends, a few messages
+a second.
 """
 
 from __future__ import annotations

@@ -36,9 +36,9 @@ _DEFAULT = "default"
 class Variations:
     """Good runs by question, with the column `tps`; a table is empty if nothing was measured.
 
-    `plain` are those of every number of servers; the others have the most of them, `servers`.
-    `processes` has that column, `lists` is as in `lookups.best`. `cpus` are the logical CPUs that
-    each role used in transactions with filtered ranges that no quota limits.
+    `plain` has every number of servers; the others have the largest, `servers`. `processes` has a
+    column of that name; `lists` is as in `lookups.best`. `cpus` are the logical CPUs that each role
+    used in transactions with filtered ranges that no quota limits.
     """
 
     plain: pd.DataFrame
@@ -77,7 +77,7 @@ def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
 
 
 def ratio(slices: pd.DataFrame, contrast: str) -> Estimate:
-    """Return the ratio of a contrast, of lookups where it is of keys; MissingData without one."""
+    """Return the ratio of a contrast, of lookups if it compares keys; MissingData without one."""
     of_keys = RATIOS[contrast].startswith(_OF_KEYS)
     quantity = lookups.per_s(slices) if of_keys else "qps"
     return contrasts.ratio(contrasts.log_ratios(slices, contrast, quantity))

@@ -39,7 +39,7 @@ def of_one_server(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("R-base-latency")
 def unloaded(claim: Claim, evidence: Evidence) -> Finding:
-    """Show the mean latency of a transaction of the only client."""
+    """Show the mean latency of a transaction with a single client."""
     runs = _plain(evidence)
     alone = runs[(runs["servers"] == 1) & (runs["clients"] == 1)]
     if alone.empty:
@@ -52,8 +52,8 @@ def unloaded(claim: Claim, evidence: Evidence) -> Finding:
 def cpus_of_data_nodes(claim: Claim, evidence: Evidence) -> Finding:
     """Compare data nodes under their CPU share with data nodes under half of it.
 
-    On a small host what they use without any load is a part of half their CPUs that makes the ratio
-    exceed 2 by itself.
+    On a small host, what they use without any load is so much of half their CPUs that it alone
+    makes the ratio exceed 2.
     """
     where = place(evidence, variations.DATA_NODES)
     label = f"times that under half of their CPUs {where.words}"

@@ -36,10 +36,10 @@ BLOCKS = LOOKS[0]
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Read/write by servers and clients; its variations under the most servers and clients.
+    """Run read/write by servers and clients, and its variations with the most servers and clients.
 
     Filtered ranges, key lookups one by one and by lists of each length have the two largest numbers
-    of clients, several processes of sysbench the largest.
+    of clients; several processes of sysbench have only the largest.
     """
     most = max(size.servers)
     high = sorted(c for c in size.clients if c >= most)[-2:]
@@ -59,7 +59,7 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """What the claims compare, and then what no claim waits for; the smoke profile lacks that.
+    """Return the contrasts of the claims, then those no claim waits for, which smoke leaves out.
 
     One server and two, and two and four, are compared with CPUs kept awake: the side with fewer
     servers leaves some of them idle.

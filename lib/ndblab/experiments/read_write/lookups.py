@@ -14,7 +14,7 @@ _COLUMNS = ["keys", "single", "clients", "queries_per_s", "lookups_per_s"]
 
 
 def keys(rows: pd.DataFrame) -> pd.Series:
-    """Return how many keys each query of these runs or slices looks up: 1, but for IN lists."""
+    """Return how many keys each query of these runs or slices looks up: 1, except in IN lists."""
     of_lists = rows["variant"].astype(str).map(IN_KEYS)
     return of_lists.where(rows["workload"].astype(str) == IN_LISTS, 1).astype(float)
 
@@ -26,13 +26,13 @@ def per_s(rows: pd.DataFrame) -> pd.Series:
 
 
 def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
-    """Say what a lookup costs, one by one and in lists of each length.
+    """Return what a lookup costs, one by one and in lists of each length.
 
     Returns
     -------
     `lookups` ("one by one" or the variant of the lists), `clients`, `runs`, `queries_per_s`,
     `lookups_per_s`, `cpu_us` (CPU time of a lookup in all roles), and the part of each role,
-    `<role>_us`; a row per number of clients. Those with the same clients are of the same servers.
+    `<role>_us`; a row per number of clients. Rows with the same clients are of the same servers.
     """
     swept = runs[runs["workload"].astype(str).isin([POINT_SELECT, IN_LISTS])]
     table = cpu_use.per_query(swept, processes)
@@ -58,8 +58,8 @@ def best(runs: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    `keys` (1 for one by one), `single`, `clients`, `queries_per_s` and `lookups_per_s`, each run a
-    row.
+    `keys` (1 for one by one), `single`, `clients`, `queries_per_s` and `lookups_per_s`, one row for
+    each run.
     """
     good = summary.good(runs)
     mine = good[good["workload"].astype(str).isin([POINT_SELECT, IN_LISTS])]

@@ -1,7 +1,7 @@
-"""What CPU quotas alone would allow of Figure 6, and what more servers give at equal clients.
+"""What CPU quotas alone would allow in Figure 6, and what more servers give at equal clients.
 
-Under quotas a server stops at its share of the CPUs whatever the software does. Only what is
-measured below that is the software's.
+Under quotas a server stops at its share of the CPUs whatever the software does. Only a shortfall
+below that is the software's.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from ndblab.statistics.estimate import Estimate
 def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Series:
     """Return queries/s that the quotas of the `scaled` budget allow, by number of servers.
 
-    That is the CPU of each quota divided by the least CPU time of a query that any point of these
-    runs needed: of each server, of all servers with their clients, and of the data nodes.
+    Each quota's CPU is divided by the least CPU time that a query needed at any point of these
+    runs. The quotas are those of each server, of all servers with their clients, and of the data
+    nodes.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Se
 
 
 def at_equal_clients(runs: pd.DataFrame, top: int, base: int) -> Estimate:
-    """Return how many times the queries/s `top` servers gave of what `base` gave.
+    """Return the ratio of the queries/s of `top` servers to those of `base` servers.
 
     Runs are paired by clients and repeat, at all numbers of clients that leave none of the servers
     idle.

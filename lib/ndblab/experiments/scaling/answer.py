@@ -141,7 +141,7 @@ def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 
 _FULL = 0.95
-"""Share of its CPU limit from which on a server is at it."""
+"""Share of its CPU limit from which a server counts as being at the limit."""
 
 
 def _full(dataset: Dataset, best) -> Iterator[str]:
@@ -170,9 +170,9 @@ def _memory(table: pd.DataFrame) -> Iterator[Advice]:
 
 
 def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what a split of threads with more tc threads did where no claim says it.
+    """Say what a split of threads with more tc threads did, if no claim says it.
 
-    It is that of the newest recording with an interval.
+    The newest recording with an interval counts.
     """
     said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
     for each in (dataset, *reversed(dataset.earlier)):
@@ -192,7 +192,7 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what 16 servers gave against 8 in the sweep, and what quotas alone make of fewer.
+    """Say what 16 servers gave against 8 in the sweep, and what quotas alone dictate for fewer.
 
     Runs are paired by clients and repeat, at all numbers of clients that both were run with.
     """
@@ -219,7 +219,7 @@ def _quotas(dataset: Dataset) -> str:
 
 
 def _past(dataset: Dataset) -> str:
-    """Say from how many clients on the most servers were given more."""
+    """Say past how many clients the most servers were given more."""
     found = [c for c in dataset.manifest.get("contrasts", ()) if c["name"] == "overload"]
     if not found:
         return "past the best number of clients, throughput of the most servers"
@@ -229,7 +229,7 @@ def _past(dataset: Dataset) -> str:
 
 
 def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what more clients than the best did where a quota ends the climb: no claim is of that."""
+    """Say what clients past the best did where a quota ends the climb: no claim covers it."""
     found = [c for c in dataset.manifest.get("contrasts", ()) if c["name"] == "overload"]
     ruled_out = table[(table["id"] == "F6-overload") & (table["verdict"] == NOT_TESTABLE)]
     if found and dataset.budget == "scaled":

@@ -32,8 +32,8 @@ PAST_PEAK = 32
 FALL = (128, 32)
 """Clients between which the throughput of one server falls (Figure 4)."""
 EQUAL_LOAD = 0.4
-"""Share of the lower of two best throughputs at which both get the same load. Without quotas, where
-they are compared, they can do more than under those of the sweep."""
+"""Share of the lower of two best throughputs that both sides get as their load. They are compared
+without quotas, and can do more there than under the quotas of the sweep."""
 SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
 """So small that 16 servers with their clients do not use up the SQL side's share. Each still uses
 up its own quota, so that twice 8 of them have twice the CPU by construction."""
@@ -42,7 +42,7 @@ SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 
 
 
 def one_server(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """What limits one server: its CPU, too many clients, sockets, the redo log."""
+    """Compare what may limit one server: its CPU, too many clients, sockets, the redo log."""
     swept = Swept(size, points)
     most, k = max(size.clients), swept.saturating()
     default, many = swept.point(1, k), min(32, most)
@@ -71,10 +71,10 @@ def one_server(experiment: Experiment, size: Profile, points: pd.DataFrame) -> t
 def many_servers(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """What more servers, more clients and fewer CPUs do; of servers that the profile has.
+    """Compare more servers, more clients and fewer CPUs, for the servers that the profile has.
 
-    Contrasts that seldom decide a claim at their first look say so: on 2 CPUs it was 2 of 5 times
-    for `slower-servers`, 1 of 5 for `servers-8-16`, and never for the other two.
+    Contrasts that seldom decide a claim at their first look say so: on 2 CPUs, `slower-servers` did
+    2 of 5 times, `servers-8-16` 1 of 5, and the other two never.
     """
     swept = Swept(size, points)
     most, k = max(size.servers), swept.saturating()
@@ -158,7 +158,7 @@ def _up_to_four(
 def thread_splits(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """Balanced threads against automatic ones at the peak; the threads of 32 CPUs, counted."""
+    """Compare balanced threads with automatic ones at the peak; count the threads for 32 CPUs."""
     swept = Swept(size, points)
     servers = max(size.servers)
     best = swept.best(servers)
@@ -172,7 +172,7 @@ def thread_splits(
 
 
 def _weighed(cluster: Cluster, job: Job) -> dict[str, object]:
-    """Fill the tables once more in half the size, to weigh a row."""
+    """Fill the tables once more at half the size, to weigh a row."""
     return {"half": sysbench.weigh(cluster, job).to_dict()}
 
 

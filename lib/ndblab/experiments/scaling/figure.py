@@ -21,10 +21,9 @@ from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
 
-_BARS = "Bars through ratios: 95 % confidence interval."
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
 MOST_OF_FAILURES = 120
-"""Characters of a caption that may say which runs failed and why; longer, they are counted."""
+"""Most characters of a note on which runs failed and why; if longer, they are only counted."""
 _THREADS = Comparison(
     Kind("automatic threads", "shm", DEFAULT, style.THROUGHPUT),
     (Kind("balanced threads", "shm", "balanced-threads", style.ORANGE, "s"),),
@@ -42,9 +41,8 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
         ax = panels[peak.servers]
         ax.plot(peak.clients, peak.qps_mean, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
         ax.set_title(f"{ax.get_title(loc='left')}\n{plain(peak.qps_mean)}")
-    notes = _notes(panels, points, caption) + _draw_allowed(panels, points, tables, caption)
-    notes += [_BARS] if len(ratios) else []
-    notes += ["Rings and numbers: best mean, queries/s.", *published.note(chain(*gain.values()))]
+    notes = _notes(panels, points, ratios, caption) + _draw_allowed(panels, points, tables, caption)
+    notes += ["Rings and numbers: best mean.", *published.note(chain(*gain.values()))]
     return Head(_gain(points, tables), notes)
 
 
@@ -70,7 +68,7 @@ def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Cap
     ax = lower.subplots()
     curves.against_clients(ax, by_server, P95, "servers", style.servers(points["servers"]))
     ax.set_xlabel("Clients of each server")
-    notes = _notes({}, points, caption) + ([_BARS] if len(ratios) else [])
+    notes = _notes({}, points, ratios, caption)
     notes += published.note(chain(*more.values()))
     return Head(_same_latency(points, ratios), notes)
 
@@ -174,7 +172,7 @@ def _gain(points: pd.DataFrame, tables: Tables) -> str:
 def _draw_allowed(
     panels: Mapping[object, Axes], points: pd.DataFrame, tables: Tables, caption: Caption
 ) -> list[str]:
-    """Draw what the quotas would allow each number of servers, were queries as cheap as at best."""
+    """Draw what quotas would allow each number of servers with queries at their cheapest."""
     if not (caption.is_scaled and caption.cpus and "processes" in tables):
         return []
     try:
@@ -197,7 +195,7 @@ def _draw_allowed(
 
 
 def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say what more servers with more clients make of p95."""
+    """Say how p95 changes with more servers and clients."""
     known = points.dropna(subset="mean")
     if ratios.empty:
         return f"p95 latency was {plain(known['mean'].min())} to {plain(known['mean'].max())} ms"
@@ -207,9 +205,12 @@ def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
     return f"{factor} times the servers and clients had {span} times the p95 latency"
 
 
-def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption) -> list[str]:
-    """Mark points that are not as the others, and describe how to read the figure."""
-    notes = [intervals.described(points["runs"])]
+def _notes(
+    panels: Mapping[object, Axes], points: pd.DataFrame, ratios: pd.DataFrame, caption: Caption
+) -> list[str]:
+    """Mark points that differ from the others, and describe how to read the figure."""
+    both = len(ratios) and points["runs"].max() > 2
+    notes = [intervals.described(points["runs"], "Bands, bars at ratios" if both else "Bands")]
     failed = points[points["failed"] > 0]
     for row in failed.itertuples():
         lost = row.mean != row.mean

@@ -36,7 +36,7 @@ class _Threads:
     def runs(self, tables: Tables, most_servers: bool) -> pd.DataFrame:
         """Return the slices that the claims on these threads are judged by, or else good runs.
 
-        What is one unit of analysis has the same `unit`.
+        Rows of one unit of analysis have the same `unit`.
         """
         sampled = tables["ndb_threads"]["run_id"].unique()
         with suppress(MissingData):
@@ -128,7 +128,7 @@ def _threads(
     """Average each thread over units, and compare one kind with the others, unit by unit.
 
     As in the claims: in Figure 5 a kind is its busiest thread, in Figure 9 the mean of its threads,
-    both the mean of the data nodes.
+    both averaged over the data nodes.
     """
     samples = tables["ndb_threads"].merge(runs[["run_id", "unit"]], on="run_id")
     samples = samples.assign(

@@ -39,9 +39,9 @@ def longest(runs: pd.DataFrame) -> pd.Series:
 
 
 def samples(run: pd.Series, intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return the samples of a run in order, without a last one after some clients had ended.
+    """Return the samples of a run in order, without a last one taken after clients had ended.
 
-    A run of seconds may have that one only: then it is kept. Where sysbench has reported late, the
+    If a run of a few seconds has only that one, it is kept. Where sysbench reported late, the
     queries are shared between the seconds that they belong to.
     """
     own = intervals[intervals["run_id"] == run["run_id"]].sort_values("t_s", ignore_index=True)
@@ -51,7 +51,7 @@ def samples(run: pd.Series, intervals: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_gaps(seconds: pd.DataFrame) -> pd.DataFrame:
-    """Give a second without a report half of the queries of the next one, if these are of two."""
+    """Give a second without a report half of the next one's queries, if those cover both."""
     step_s = _step_s(seconds)
     alone = seconds["t_s"].diff().between(1.5 * step_s, 2.5 * step_s)
     of_two = alone & series.outliers(seconds["qps"]) & (seconds["qps"] > seconds["qps"].median())
@@ -123,7 +123,7 @@ def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
 
     Parameters
     ----------
-    starts : of the run, as `starts` returns them.
+    starts : what `starts` returns for the run.
     """
     width = (starts["trend_high"] - starts["trend_low"]) / 2
     known = [
@@ -170,7 +170,7 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
 
 
 def client_costs(run: pd.Series, dataset: Dataset) -> pd.Series:
-    """Return the CPU of the load generator per query in each sixth of a run, in CPU microseconds.
+    """Return the load generator's CPU time per query in each sixth of a run, in microseconds.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def _trend(values: pd.Series, step_s: float) -> Estimate:
 
 
 def _step_s(seconds: pd.DataFrame) -> float:
-    """Return the time from one sample to the next, to a tenth of a second as sysbench is asked.
+    """Return the time between samples, to a tenth of a second, as requested from sysbench.
 
     A single sample took as long as the run had lasted when it was taken.
     """

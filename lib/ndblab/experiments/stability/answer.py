@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _WIDE_PCT = 10
-"""Width of a band from which on a run cannot tell small differences from chance."""
+"""Width of a band beyond which a run cannot tell small differences from chance."""
 
 
 @answers("stability")
@@ -68,7 +68,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
 
 
 def _band(dataset: Dataset, during: str) -> Iterator[str]:
-    """Say within what of its mean throughput stayed, and what that asks of a comparison."""
+    """Say how close to its mean throughput stayed, and what that demands of a comparison."""
     seconds = stability.samples(stability.longest(dataset.runs), dataset.intervals)
     qps = stability.steadiness(seconds).loc["qps"]
     low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))

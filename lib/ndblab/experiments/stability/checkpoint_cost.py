@@ -28,7 +28,7 @@ BEFORE_S, AFTER_S = 3, 10
 _ROLES = ("ndbmtd", "mysqld", "sysbench")
 _POINT = ("servers", "clients", "workload", "transporter", "variant")
 _ABOUT_AS_LONG = 0.9
-"""The least part of the longest run's time that a repeat has: runs of one plan end seconds apart,
+"""Least length of a repeat, as a share of the longest run's: runs of one plan end seconds apart,
 and a run that was cut short is not a repeat."""
 
 
@@ -126,10 +126,10 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
 
 
 def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the whole over what is outside: 0.95 means that checkpoints take 5 %.
+    """Return the whole over the part outside checkpoints: 0.95 means that these take 5 %.
 
-    Cycles count by the time that they take, as checkpoints that are joined make some of them long:
-    the ratio of the sums of all, with its jackknife interval (Efron and Tibshirani 1993). With
+    Cycles are weighted by their length, as joined checkpoints make some of them long: it is the
+    ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With
     equal weights, short cycles would hide most of what checkpoints take where these fill most of
     the time; the interval then held the truth in half of simulated hours.
 

@@ -73,7 +73,7 @@ def cycles(values: pd.Series, spans: Sequence[Span]) -> pd.DataFrame:
 
     Parameters
     ----------
-    values : samples of a second, by when they end.
+    values : one-second samples, by when they end.
 
     Returns
     -------

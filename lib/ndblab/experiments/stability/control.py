@@ -2,7 +2,7 @@
 
 NDB has no part in it: where it takes more CPU time for the same steps, the host has become slower.
 It wakes ten times a second for about a millisecond, so it takes about 1 % of one CPU, and is bound
-to the last one. CPU time does not count while it waits for that CPU, which the cluster uses up.
+to the last one. No CPU time counts while it waits for that CPU, which the cluster uses up.
 """
 
 from __future__ import annotations

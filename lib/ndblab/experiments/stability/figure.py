@@ -129,7 +129,7 @@ def _events(ax: Axes, long: Run, unit_s: int, tables: Tables) -> list[str]:
 
 
 def _title(long: Run, anchors: Anchors) -> str:
-    """Say within what of the mean throughput stayed, here and as published."""
+    """Say how close to its mean throughput stayed, here and as published."""
     low, high = _percent(long, QPS).quantile([0.025, 0.975])
     title = (
         f"For 95 % of {plain(round(long.samples['t_s'].max()))} s, throughput differed from its "

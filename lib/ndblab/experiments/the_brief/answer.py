@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 CONSISTENT = "consistent"
-"""How the consequence of a place begins that was checked and found to add up."""
+"""Prefix of the consequence of a place that was checked and adds up."""
 RULE = "rule-over"
 """The correction of the rule that gave the number of MySQL servers."""
 

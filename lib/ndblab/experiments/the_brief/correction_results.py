@@ -1,4 +1,4 @@
-"""The arithmetic of corrections on published results; `setup` has those on how they were obtained.
+"""The arithmetic of corrections on published results; `correction_setup` has the others.
 
 It recomputes published numbers from published numbers and measures nothing.
 """

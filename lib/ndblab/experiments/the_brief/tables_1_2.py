@@ -82,19 +82,19 @@ def _cores_per_socket(host: Host) -> str:
 
 
 def _logical_cpus(host: Host) -> str:
-    """Those that the lab may use, and the CPU bandwidth limit if there is one."""
+    """Count the CPUs that the lab may use; add the CPU bandwidth limit if there is one."""
     limit = host.cpu_limit
     return f"{len(host.cpus)}" + (f", limited to {limit:g} by CPU bandwidth" if limit else "")
 
 
 def _smt(host: Host) -> str:
-    """SMT as the operating system sees it: a virtual machine may hide it, firmware is not read."""
+    """Describe SMT as the operating system sees it, without reading firmware; a VM may hide it."""
     most = max(len(core) for core in host.cores)
     return f"on: {most} logical CPUs per core" if most > 1 else "1 logical CPU per core visible"
 
 
 def _numa(host: Host) -> str:
-    """NUMA nodes per socket, which is what NPS sets."""
+    """Count the NUMA nodes per socket, which NPS sets."""
     return f"{len(host.numa_nodes) / _sockets(host):g} per socket visible"
 
 

@@ -23,7 +23,7 @@ def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
     said: dict[str, list[str]] = {goals.MET: [], goals.MISSED: [], goals.OPEN: []}
     for row in table.itertuples():
         said[row.met].append(_said(row))
-    # What it decides comes before how much it measured.
+    # What the lab decides comes before how much it measured.
     said[goals.MET].sort(key=lambda goal: not goal.endswith(")"))
     met = f"the lab meets {len(said[goals.MET])} of its {len(table)} goals"
     missed = tuple(f"missed is the goal: {goal}" for goal in said[goals.MISSED])
@@ -37,7 +37,7 @@ _COUNTS: Mapping[str, str] = MappingProxyType(
         "starts": "these blocks come from {} cluster starts",
     }
 )
-"""What is said of a goal that a number meets, by unit."""
+"""How to state a goal that a number meets, by unit."""
 
 
 def _said(row) -> str:
@@ -58,7 +58,7 @@ def _said(row) -> str:
 
 
 def _advice(table: pd.DataFrame) -> Iterator[str]:
-    """Say below which difference not to act: how closely identical sides are known to agree."""
+    """Say which differences are too small to act on: how closely identical sides agree."""
     alike = table[table["goal"].str.startswith("identical sides")].dropna(subset=["low", "high"])
     if len(alike):
         off = max((alike["high"] - 1).max(), (1 - alike["low"]).max())

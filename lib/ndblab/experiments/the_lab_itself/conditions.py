@@ -1,4 +1,4 @@
-"""What the host does besides, and what that changes: the monitor, foreign load, idle CPUs."""
+"""What else the host does, and what that changes: the monitor, foreign load, idle CPUs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIDES = {
 
 
 def query_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the CPU time of a query of each slice, by its id; those not watched are left out.
+    """Return the CPU time of a query in each slice, by id; slices not watched are left out.
 
     It is that of all MySQL servers, data nodes and load generators together.
     """

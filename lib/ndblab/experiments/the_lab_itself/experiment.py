@@ -77,7 +77,7 @@ def the_lab_itself(
 
 
 def _blocks(size: Profile, per_repeat: int, most: int) -> int:
-    """Return the blocks of one contrast: so many for each repeat, but enough for an interval."""
+    """Return the blocks of one contrast: `per_repeat` a repeat, but enough for an interval."""
     return min(most, max(LOOKS[0], per_repeat * size.repeats))
 
 

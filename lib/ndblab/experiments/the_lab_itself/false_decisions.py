@@ -1,10 +1,10 @@
 """How often the lab would find a difference between identical sides.
 
 Which of two identical sides is called A is arbitrary, and the design draws it anew in every block.
-So each block's value may change its sign, and blocks their order: an analysis of such a sequence is
-one that could have been. Of those from 60 normal blocks 4 % decide falsely, and from one set of
-blocks to the next 2.7 to 5.4 %. What resampling hides is whether neighbouring blocks are alike;
-that is their correlation.
+So each block's value may change its sign, and blocks their order: an analysis of such a sequence
+might have been the real one. With 60 normal blocks, 4 % of these analyses decide falsely: 2.7 to
+5.4 %, from one set of blocks to the next. Resampling hides whether neighbouring blocks are alike;
+their correlation shows it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def counted(slices: pd.DataFrame, contrast: str = trust.A_A, draws: int = DRAWS)
     -------
     `analyses` (as recorded: all blocks as one sequence; each start: its blocks alone; resampled),
     `number` of them, `blocks` of each (the most), `false`, `false_pct` with its 95 % interval `low`
-    and `high`. The interval takes analyses as independent: it says how exact the count is.
+    and `high`. The interval treats analyses as independent: it says how exact the count is.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _resampled(logs: np.ndarray, draws: int) -> np.ndarray:
 
 
 def _differs(logs: np.ndarray) -> np.ndarray:
-    """Return for each sequence whether the interval leaves out equality at any look."""
+    """Return, for each sequence, whether the interval excludes equality at any look."""
     found, parts = np.zeros(len(logs), bool), logs.shape[2]
     for look in (n for n in sequential.LOOKS if n <= logs.shape[1]):
         seen = logs[:, :look]

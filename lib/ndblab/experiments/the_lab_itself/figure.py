@@ -56,7 +56,7 @@ def _words(row) -> str:
 
 
 def _title(parts: pd.DataFrame, apart: pd.DataFrame) -> str:
-    """Say how much slices differ that are ever further apart; else what adds most to that."""
+    """Say how much slices differ the further apart they are, or else which part adds most."""
     known = apart[apart["sd_pct"].notna()]
     if len(known) > 1:
         each = [f"{row.sd_pct:.0f} % ({row.apart})" for row in known.itertuples()]

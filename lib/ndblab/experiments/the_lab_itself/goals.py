@@ -1,4 +1,4 @@
-"""What the lab asks of itself, and whether the data show it.
+"""What the lab demands of itself, and whether the data show it.
 
 A goal is met if the whole interval meets it, missed if none of it does, else open.
 """
@@ -22,7 +22,7 @@ RANGES = {
     trust.A_A_DUET: (0.98, 1.02),
     trust.MONITOR: (0.98, math.inf),
 }
-"""What the throughput of side A over side B shall be, by contrast."""
+"""The range in which the throughput of side A over side B must be, by contrast."""
 FALSE_PCT = 5.0
 """The most false decisions, in percent of analyses."""
 BLOCKS, STARTS = 60, 4

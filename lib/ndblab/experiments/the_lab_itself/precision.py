@@ -14,7 +14,7 @@ from ndblab.statistics import contrasts, sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
 WANTED = 0.02
-"""Half the width of an interval that the minutes are counted to: a ratio within 2 %."""
+"""Half-width of the interval until which minutes are counted: a ratio within 2 %."""
 
 
 def designs(
@@ -64,7 +64,7 @@ def deviation(values: np.ndarray) -> Estimate:
 def block_s(slices: pd.DataFrame, contrast: str) -> float:
     """Return the median seconds of a block: until the next block begins, whatever its contrast.
 
-    Without a next one in the same cluster start, its slots alone count.
+    If no block has a next one in the same cluster start, only the slots count.
     """
     found = contrasts.whole(slices, contrast)
     began = pd.to_datetime(slices["started_utc"])

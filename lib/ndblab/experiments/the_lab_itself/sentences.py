@@ -62,7 +62,7 @@ def on_distance(apart: pd.DataFrame) -> str:
 
 
 def on_designs(designs: pd.DataFrame) -> str:
-    """Say how long each design takes to a precise ratio."""
+    """Say how long each design takes to reach a precise ratio."""
     each = [
         f"{row.contrast} takes {row.minutes:.1f} minutes"
         if not math.isnan(row.minutes)

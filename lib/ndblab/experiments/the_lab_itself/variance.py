@@ -47,7 +47,7 @@ def apart(slices: pd.DataFrame, contrast: str = trust.A_A) -> pd.DataFrame:
     Returns
     -------
     `apart`, `sd_pct` of the logarithm of their ratio with its 95 % interval `low` and `high`, and
-    `times` those of one block with `times_low` and `times_high`.
+    `times` that of slices of one block, with `times_low` and `times_high`.
 
     Raises
     ------

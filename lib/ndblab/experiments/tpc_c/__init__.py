@@ -4,4 +4,4 @@ TPC_C = "tpc_c"
 TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
 """Kinds of transactions of TPC-C, as go-tpc names them."""
 INCONSISTENT = "inconsistent rows, condition"
-"""Begins the status of a run that left rows which violate a condition of the specification."""
+"""Prefix of the status of a run that left rows violating a condition of the specification."""

@@ -3,8 +3,8 @@
 A run that left inconsistent rows has failed and gives no number.
 
 tpmC is the number of New-Order transactions a minute (clause 5.4.1). The lab's loads have neither
-the keying and think times nor the rows that the specification demands for that name, so it is a
-rate here and no result.
+the keying and think times nor the rows that the specification demands for that name, so here it is
+a rate, not a result.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _POINT = ["variant", "servers", "clients"]
 
 
 def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the good runs with what they committed and how local they read.
+    """Return the good runs with what they committed and how local their reads were.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Returns
     -------
-    `error`, `statement`, and a column of numbers for each variant; the most frequent first.
+    `error`, `statement`, and a column of counts for each variant; the most frequent first.
     """
     mine = _of_variants(tables, "aborts")
     if mine.empty:
@@ -152,7 +152,7 @@ def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     `contrast`, `compared` and `quantity` (in words), `blocks`, `ratio`, `low`, `high`. CPU of the
-    data nodes per transaction is compared between ways of partitioning alone.
+    data nodes per transaction is compared only between ways of partitioning.
     """
     rows = []
     for name, words in COMPARED.items():

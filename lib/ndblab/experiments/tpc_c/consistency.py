@@ -2,7 +2,7 @@
 
 NDB sends the rows that SQL aggregates to the MySQL server. So conditions on whole tables are
 checked where the tables are short (1, 2, 3, 8, 9), and conditions on orders (4 to 7) and customers
-(12) for those that the load has entered or delivered. Condition 10 follows from 12 and 8 for a
+(12) only for orders that the load entered or delivered. Condition 10 follows from 12 and 8 for a
 customer whose payments are right, and 11 holds before the first delivery only.
 """
 
@@ -40,7 +40,7 @@ class Stand(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An order; its lines are those that there are."""
+    """An order; `line_count` is what it states, `lines` is how many lines there are."""
 
     district: District
     number: int
@@ -52,7 +52,7 @@ class Order(NamedTuple):
 
 
 def stands(cursor: Cursor) -> dict[District, Stand]:
-    """Return where the orders of each district stand; without undelivered ones, none are open."""
+    """Return where each district's orders stand; if all are delivered, the open range is empty."""
     open_orders = _undelivered(cursor)
     found = {}
     for district, next_order, _ in _districts(cursor):
@@ -62,7 +62,7 @@ def stands(cursor: Cursor) -> dict[District, Stand]:
 
 
 def violations(cursor: Cursor, before: Mapping[District, Stand]) -> list[str]:
-    """Return what is violated, each in one line; nothing if all conditions hold."""
+    """Return each violation in one line; nothing if all conditions hold."""
     after = stands(cursor)
     orders = list(_orders(cursor, before, after))
     return [
@@ -86,7 +86,7 @@ def of_order(order: Order, stand: Stand) -> Iterator[str]:
 
 
 def spans(before: Stand, after: Stand) -> list[tuple[int, int]]:
-    """Return the orders that were delivered in between, and those that were entered."""
+    """Return the range of orders delivered in between, and the range of orders entered."""
     found = [(before.oldest, after.oldest - 1), (before.next_order, after.next_order - 1)]
     return [(first, last) for first, last in found if first <= last]
 
@@ -155,7 +155,7 @@ def _undelivered(cursor: Cursor) -> dict[District, tuple[int, int, int]]:
 
 
 def _newest(cursor: Cursor, districts: Iterable[District]) -> dict[District, int]:
-    """Return the last order of each district; each is one look into the ordered index."""
+    """Return the last order of each district; each is one lookup in the ordered index."""
     each = (
         f"(SELECT {w}, {d}, MAX(o_id) FROM orders WHERE o_w_id = {w} AND o_d_id = {d})"
         for w, d in districts

@@ -1,5 +1,5 @@
-"""The tables of TPC-C: their statements, partitioned in either way, their rows; fills them, as a
-program.
+"""The tables of TPC-C: their statements, for either partitioning, and their rows; a program that
+fills them.
 
 The specification (clause 4.3.3) has rows that no transaction reads, or that stand for work done
 long ago. The lab leaves out what go-tpc does not need, to load a warehouse in seconds: no payments
@@ -11,8 +11,9 @@ long, since most of a row is random text. They are the same in both databases, a
 for the time of day. The last line that the program prints is an error that a user can read, or the
 number of rows.
 
-It computes no statistics of indexes. NDB takes them from one partition of a table, and those of few
-warehouses leave some empty: both databases would have different plans for the same statements.
+It computes no index statistics. NDB takes them from one partition of a table, and tables of few
+warehouses leave some partitions empty: the two databases would have different plans for the same
+statements.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ _DELIVERED = CUSTOMERS - UNDELIVERED
 _SYLLABLES = ("BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING")
 _NUMBERS = "n (i) AS (SELECT {0} UNION ALL SELECT i + 1 FROM n WHERE i < {1})"
 _CODE = "'CA', '123411111'"
-# With the text h of a row: 26 to 50 characters, of every tenth row with "ORIGINAL" in them.
+# From the text h of a row: 26 to 50 characters, in every tenth row with "ORIGINAL" in them.
 _DATA = "IF(i % 10, LEFT(h, 26 + i % 25), INSERT(LEFT(h, 26 + i % 25), 9, 8, 'ORIGINAL'))"
 _LINES = f"IF(i <= {_DELIVERED}, 1, {LINES} + i * 7 % {MOST_LINES - LINES + 1})"
 CONNECTIONS = 3
-"""A connection uses one CPU of the MySQL server at most, and waits for the data nodes as long."""
+"""A connection uses at most one CPU of the MySQL server, and waits equally long for data nodes."""
 
 
 def lines(order: int) -> int:
@@ -109,7 +110,7 @@ def statements(database: str, options: str = "") -> list[str]:
 
     Parameters
     ----------
-    options : end each of them.
+    options : of each table, before its partitions.
     """
     text = re.sub(r"^--.*$", "", _SCHEMA.read_text(), flags=re.MULTILINE)
     found = []
@@ -122,7 +123,7 @@ def statements(database: str, options: str = "") -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Create, fill, count."""
+    """Create the tables, fill them, and count their rows."""
     parser = argparse.ArgumentParser(prog="database")
     parser.add_argument("--warehouses", type=int, required=True)
     parser.add_argument("--table-options", default="")
@@ -167,12 +168,12 @@ def _fill(socket: str, warehouses: int) -> None:
                 cursor.execute(statement)
 
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        # An error of any of them is raised here, and the others end with the rows they are at.
+        # An error of any of them is raised here, once the others have emptied the queue.
         list(pool.map(work, range(CONNECTIONS)))
 
 
 def _checked(socket: str, database: str, warehouses: int) -> int:
-    """Count the rows of all"""
+    """Return the rows of all tables; LabError if the count of one is not as wanted."""
     wanted = counts(warehouses)
     with connected(socket, database=database) as cursor:
         for name, rows_wanted in wanted.items():
@@ -236,7 +237,7 @@ def _of_district(w: int, d: int) -> Iterator[str]:
         " CRC32(h) % 5001 / 10000, 0, 0, 0, 0, LEFT(REPEAT(h, 8), 300 + CRC32(h) % 201)",
         1, CUSTOMERS, f"customer/{w}/{d}",
     )  # fmt: skip
-    # 1009 and the number of customers have no common divisor: each of them has one order.
+    # 1009 and the number of customers have no common divisor, so each customer has one order.
     yield _insert(
         "orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)",
         f"i, {d}, {w}, (i * 1009 + 7 * {d}) % {CUSTOMERS} + 1, NOW(),"
@@ -257,7 +258,7 @@ def _of_district(w: int, d: int) -> Iterator[str]:
 
 
 def _insert(into: str, select: str, first: int, last: int, name: str, join: str = "") -> str:
-    """Insert a row for each number i; h is a text of 64 digits that depends on it and the name."""
+    """Return the INSERT of a row for each number i, with a text h of 64 digits from name and i."""
     numbers = _NUMBERS.format(first, last)
     lines = f"l (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM l WHERE k < {MOST_LINES})"
     named = f"(SELECT i, SHA2(CONCAT('{name}/', i), 256) AS h FROM n) AS named"

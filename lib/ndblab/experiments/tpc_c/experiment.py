@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 TPC_C_ROW_BYTES = 700
-"""Data memory for a row of TPC-C, twice what it takes at first: a load adds orders."""
+"""Data memory for a row of TPC-C, twice what it takes at first, since a load adds orders."""
 
 
 def _warehouses(number: int) -> dict[str, int]:
-    """Return the tables of so many warehouses, as fields of a profile."""
+    """Return the fields of a profile with this number of warehouses."""
     return {"tables": number, "table_size": tables.ROWS_PER_WAREHOUSE}
 
 
@@ -34,7 +34,7 @@ BLOCKS = LOOKS[1]
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Partitioned by warehouse, by servers and clients; by whole key, with the most servers.
+    """Return points by warehouse for all servers and clients, by whole key for the most servers.
 
     Raises
     ------
@@ -51,10 +51,10 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """By warehouse against by whole key; two servers against one, and four against two.
+    """Compare partitioning by warehouse and by whole key, two servers and one, four and two.
 
-    The smoke profile has the first alone. Servers are compared with CPUs kept awake: the side with
-    fewer of them leaves some idle.
+    The smoke profile has only the first contrast. Servers are compared with CPUs kept awake, since
+    the side with fewer servers leaves some CPUs idle.
     """
     swept = Swept(size, points, TPC_C)
     most, k = max(size.servers), swept.saturating()

@@ -22,7 +22,7 @@ from ndblab.machine import commands, files
 NAME, MODULE, VERSION = "go-tpc", "github.com/pingcap/go-tpc", "v1.0.12"
 """The lab's own version; one on PATH may be another."""
 BUILD_BYTES = 1_500_000_000
-"""What a build takes for a while: modules, Go's own cache."""
+"""Disk space that a build needs for a while, for modules and Go's own cache."""
 _VERSION = re.compile(r"^Release [Vv]ersion:\s*(\S+)$", re.MULTILINE)
 _PINS = Path(__file__).parent
 
@@ -65,7 +65,7 @@ def lacks() -> str:
 
 
 def takes() -> list[Lack]:
-    """List what only root can give, without which go-tpc cannot be built."""
+    """List what go-tpc cannot be built without and only root can install."""
     is_buildable = place() or shutil.which("go")
     return [] if is_buildable else [requirements.lack("Go", "to build go-tpc, for TPC-C", False)]
 
@@ -89,7 +89,7 @@ def ensure(progress: bool = True) -> GoTpc:
         )
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        # If it waited for another installer, the work is done.
+        # If this process waited for another installer, the work is done.
         return find() or _built(folder, phases)
 
 

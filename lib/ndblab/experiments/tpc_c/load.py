@@ -48,8 +48,8 @@ TOOL = go_tpc.TOOL
 ROLE = workload.CLIENT
 TAIL_S = 3
 """go-tpc prints nothing for a second in which no transaction ended. When all its clients wait for
-locks until NDB gives up (1.2 s), the run's last second is such a one, and it takes another one or
-two until a line tells how it went on."""
+locks until NDB gives up (1.2 s), the run's last second is such a second, and the next line comes
+only one or two seconds later."""
 END_TIMEOUT_S, QUIET_TIMEOUT_S = 30, 10
 """How long go-tpc may take to end after its time, and the servers to end its sessions."""
 
@@ -69,7 +69,7 @@ def prepare_command(job: Job) -> Command:
 def commands(job: Job) -> list[Command]:
     """Return the one command of a run, which covers its warm-up.
 
-    go-tpc knows TCP/IP alone, and deals its clients to the servers in turn.
+    go-tpc knows only TCP/IP, and deals its clients to the servers in turn.
     """
     argv = [
         str(go_tpc.place() or go_tpc.NAME), "tpcc", "run",
@@ -105,7 +105,7 @@ class Load:
     Parameters
     ----------
     began : when it was started, by `time.monotonic`.
-    stands, counted : of the orders and of the servers' counters, before that.
+    stands, counted : of the orders and of the servers' counters, before the start.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Load:
         self._reader.start()
 
     def wait_began(self, timeout_s: float) -> list[float | None]:
-        """Return when go-tpc was started, from which it counts its own time."""
+        """Return when go-tpc was started, the moment from which it counts its own time."""
         return [self._began]
 
     def finish(self) -> Report:
@@ -211,8 +211,9 @@ def _divided(
 ) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
     """Return the intervals of the warm-up, and those of the run.
 
-    Each part goes up to the first interval that ends no sooner, since an idle second has none; but
-    an interval that ends with the load is left out, since clients end one after another.
+    Each part extends to the first interval that ends no sooner than the part, since an idle second
+    has no interval. An interval that ends with the load is left out, since clients end one after
+    another.
     """
     whole = [interval for interval in intervals if interval.ended_s < _seconds(job)]
 
@@ -277,7 +278,7 @@ def _seconds(job: Job) -> float:
 
 
 def _database(job: Job) -> str:
-    """Return the database that a job loads; LabError if there is no such one."""
+    """Return the database that a job loads; LabError if it does not exist."""
     name = str(job.options.get("database", tables.BY_WAREHOUSE))
     if name not in tables.DATABASES:
         raise LabError(

@@ -4,7 +4,7 @@ go-tpc always exits with 0. It counts a transaction that fails under its kind wi
 why, and goes on with another one: it repeats none. Its percentiles have one significant digit, and
 nothing below 1 ms.
 
-Besides: how local the reads of a load were, by counters of the MySQL servers' NDB API. A read is
+Also here: how local a load's reads were, by counters of the MySQL servers' NDB API. A read is
 local if the data node that coordinates the transaction holds the row itself. With one node group
 and READ_BACKUP, NDB's default, every node holds every row, so that only reads that lock go
 elsewhere: to the primary replica.
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
 EARLY_S = 0.3
-"""go-tpc ends when all its clients have; earlier than that they cannot have worked to the end."""
+"""go-tpc ends when all its clients have ended; if it ends early by more than this, they cannot have
+worked to the end."""
 ABORTS = {
     1205: "Lock wait timeout",
     1213: "Deadlock",
@@ -71,7 +72,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Interval:
-    """What was counted from the interval before to `ended_s` after the start."""
+    """What was counted from the end of the previous interval to `ended_s` after the start."""
 
     ended_s: float
     committed: int
@@ -82,7 +83,7 @@ class Interval:
 class Outcome:
     """What became of a load.
 
-    `status` is "ok", or in one line why the load does not count. `errors` are numbers of failed
+    `status` is "ok", or one line on why the load does not count. `errors` counts failed
     transactions by MySQL's error and statement.
     """
 
@@ -144,7 +145,7 @@ def _kinds(lines: Sequence[tuple[float, str]]) -> dict[str, Kind]:
 
 
 def _intervals(lines: Sequence[tuple[float, str]]) -> list[Interval]:
-    """Put lines together that were printed at once; go-tpc prints nothing for an idle interval."""
+    """Group lines that were printed at once; go-tpc prints nothing for an idle interval."""
     found: list[Interval] = []
     names: set[str] = set()
     for at_s, line in lines:
@@ -212,7 +213,7 @@ def tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
 
 
 def mean_ms(found: Outcome) -> float | None:
-    """Return the mean latency of all transactions that committed, also in warm-up and end."""
+    """Return the mean latency of all committed transactions, warm-up and end included."""
     total = sum((kind.latency_avg_ms or 0.0) * kind.committed for kind in found.kinds.values())
     return total / found.committed if found.committed else None
 
@@ -234,9 +235,9 @@ def between(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, in
 
 
 def probed(cursor: Cursor) -> dict[str, int]:
-    """Begin transactions as New-Order does; count those that NDB was told where to begin.
+    """Begin transactions as New-Order does; count those with a hint on where to begin.
 
-    That counter is one of a session, and those of go-tpc are over.
+    The counter belongs to a session, and the sessions of go-tpc are over.
     """
     before = _hinted(cursor)
     for number in range(1, PROBES + 1):

@@ -1,9 +1,9 @@
 """The 22 queries of TPC-H on NDB, each checked against InnoDB in the same MySQL server."""
 
 TPC_H = "tpc_h_q"
-"""Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
+"""Prefix of the name of a TPC-H query as a workload: "tpc_h_q05"."""
 WRONG_RESULT = "another result than InnoDB"
-"""In the status of a run of such a query that is wrong."""
+"""Part of the status of a run whose query gave a wrong result."""
 DATABASE, REFERENCE = "tpch", "tpch_innodb"
 """Databases of NDB's tables and of InnoDB's."""
 ANSWERS = "answers.json"

@@ -1,4 +1,4 @@
-"""What each query of TPC-H gains from pushed joins, and what of it is pushed.
+"""What each query of TPC-H gains from pushed joins, and which part of it is pushed.
 
 A run or slice with another result than InnoDB's has failed and gives no number.
 """
@@ -40,7 +40,7 @@ def table(slices: pd.DataFrame, runs: pd.DataFrame, pushed: pd.DataFrame) -> pd.
     -------
     One row per query, in their order. `ratio` is how many times as fast the query is with pushed
     joins, `low` and `high` its interval, by `blocks`; without a whole block it is that of the
-    sweep and has none. `gain` is "faster" or "slower" if the interval says so, else "open".
+    sweep, without an interval. `gain` is "faster" or "slower" if the interval says so, else "open".
     `pushed_ms` and `unpushed_ms` are mean times of an execution, `innodb_ms` is that of the single
     one in InnoDB. Of the `tables` that the plan reads, `joined` are in `joins` pushed joins, whose
     `reads` are per execution; `is_pushed` says if there were any. `rows` are those of the result.
@@ -97,9 +97,9 @@ def _row(
 
 
 def together(found: pd.DataFrame, recorded: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return `table` of the newest recording with the ratio of each query that all recordings give.
+    """Return the newest recording's `table`, with each query's ratio from all recordings together.
 
-    A query that one of them lacks is open.
+    A query that one recording lacks is open.
     """
     pooled = found.copy()
     for at, query in found["query"].items():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @answers("tpc-h")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Count the queries with pushed joins, those that these make faster or slower, and the rest."""
+    """Count the queries with pushed joins, those made faster or slower by them, and the rest."""
     found = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
     slices = [each.slices for each in (*dataset.earlier, dataset)]
     if dataset.earlier:
@@ -61,7 +61,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 
 def _held(slices: Sequence[pd.DataFrame]) -> str:
-    """Say in how many recordings a finding holds, or that it is of a single cluster start."""
+    """Say in how many recordings a finding holds, or that it is from a single cluster start."""
     if len(slices) > 1:
         return f", in {len(slices)} recordings together"
     names = set(slices[0]["contrast"].astype(str))

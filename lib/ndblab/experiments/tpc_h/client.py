@@ -1,7 +1,7 @@
 """Execute one query of TPC-H again and again, and check every result; a program.
 
-It executes the query at least once, and never breaks an execution off that is within its time. A
-wrong result ends it.
+It executes the query at least once, and never cuts off an execution that is within its time limit.
+A wrong result ends the program.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ndblab.workloads.load_generator import OK
 from ndblab.workloads.session import connected
 
 OUT_OF_TIME = 3024
-"""MySQL's error of a query that took longer than it might (mysqld_error.h)."""
+"""MySQL's error for a query that exceeded its time limit (mysqld_error.h)."""
 PUSHED = {
     "defined": "Ndb_pushed_queries_defined",
     "dropped": "Ndb_pushed_queries_dropped",
@@ -40,7 +40,7 @@ def joins(explained: Iterable[tuple[str, str]]) -> dict[str, int]:
     Parameters
     ----------
     explained : columns `table` and `Extra` of EXPLAIN, row by row. The first table of a pushed join
-        says of how many it is. Names of temporary tables begin with "<".
+        says how many tables it joins. Names of temporary tables begin with "<".
     """
     rows = [(table or "", extra or "") for table, extra in explained]
     parents = [int(found[1]) for _, extra in rows if (found := _PARENT.search(extra))]
@@ -49,7 +49,7 @@ def joins(explained: Iterable[tuple[str, str]]) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Execute the query for its time, and print what that gave."""
+    """Execute the query for the given time, and print the measurements."""
     parser = argparse.ArgumentParser(prog="client")
     parser.add_argument("--query", type=int, required=True)
     parser.add_argument("--answers", type=Path, required=True)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> None:
     with connected(options.socket, database=DATABASE) as cursor:
         cursor.execute(f"SET SESSION ndb_join_pushdown = {options.join_pushdown}")
         cursor.execute(f"SET SESSION max_execution_time = {1000 * options.most_seconds:.0f}")
-        # It opens the tables, too, so that the first execution is like the others.
+        # EXPLAIN also opens the tables, so that the first execution is like the others.
         found |= _explain(cursor, query)
         before = _counted(cursor)
         print("began", time.monotonic(), flush=True)

@@ -20,13 +20,13 @@ _FIXED = ("region", "nation")
 _ROUGH, _ROUGHLY = "lineitem", 0.1
 """An order has 1 to 7 items at random."""
 REPEATED, _REPEATS_BELOW = "partsupp", 0.01
-"""With so few suppliers the rule of the specification (clause 4.2.3) gives some parts one of them
-twice. Those rows are kept once."""
+"""Below this scale factor, suppliers are so few that the rule of the specification (clause 4.2.3)
+gives some parts the same supplier twice. Such rows are kept once."""
 _SCHEMA = Path(__file__).with_name("schema.sql")
 
 
 def scale_factor(rows: int) -> float:
-    """Return the scale factor of about so many rows in all tables, with two significant digits.
+    """Return the scale factor for about this many rows in all tables, to two significant digits.
 
     >>> scale_factor(8 * 10_830)
     0.01

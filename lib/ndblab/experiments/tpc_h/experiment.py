@@ -25,14 +25,14 @@ BRIEFEST = (3, 6, 20)
 
 
 def every_query(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Every query in both variants, one client at one server."""
+    """Return every query in both variants, with one client at one server."""
     return tuple(_point(*each) for each in product(_queries(size), (PUSHED, UNPUSHED)))
 
 
 def join_pushdown(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """Each query with pushed joins against the same without; no claim waits for them."""
+    """Compare each query with and without pushed joins; no claim waits for these contrasts."""
     return tuple(
         Contrast(
             contrast_name(number), ALTERNATION, Side(_point(number, PUSHED)),

@@ -68,7 +68,7 @@ def commands(job: Job) -> list[Command]:
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:
-    """Fill the tables; the data memory is that of NDB's.
+    """Fill the tables; the data memory is that of NDB's tables.
 
     Raises
     ------

@@ -99,7 +99,7 @@ def _ask(cursor: Cursor, scale: float) -> dict[str, object]:
 
 @contextlib.contextmanager
 def _accepting_files(cursor: Cursor) -> Iterator[None]:
-    """Let the server accept files of its clients, which it does not by default."""
+    """Let the server accept files from its clients, which it does not by default."""
     cursor.execute("SET GLOBAL local_infile = 1")
     try:
         yield

@@ -53,9 +53,9 @@ def as_text(rows: Iterable[Sequence[object]]) -> Rows:
 
 
 def difference(query: Query, columns: Sequence[str], rows: Rows, expected: Rows) -> str:
-    """Say in what a result differs from the expected one; nothing if it does not.
+    """Say how a result differs from the expected one; nothing if it does not.
 
-    Rows that the ORDER BY leaves equal may change places, and a LIMIT may cut either off.
+    Rows that the ORDER BY leaves equal may change places, and a LIMIT may cut off any of them.
     """
     if rows == expected:
         return ""

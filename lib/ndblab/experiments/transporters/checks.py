@@ -1,4 +1,4 @@
-"""Checks on shared-memory and TCP transporters, and on spinning in them.
+"""Checks on shared-memory and TCP transporters, and on spinning.
 
 Sides are twin clusters; older datasets loaded both transporters of one cluster at once.
 """
@@ -82,7 +82,7 @@ def all_spin_low(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def _at_low(evidence: Evidence, name: str, words: str) -> list[Comparison]:
-    """Compare at 1 and at 2 clients, by the contrasts of a name."""
+    """Compare at 1 and at 2 clients, by the contrasts whose names begin with `name`."""
     return [
         ratio(evidence, f"{name}-{c}", f"{words}, with {count(c, 'client')}", tests=len(LOW))
         for c in LOW

@@ -37,11 +37,11 @@ _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 def transporters(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """Shared memory against TCP without quotas, and spinning against not, all in twin clusters.
+    """Compare shared memory with TCP without quotas, and spinning with sleeping, in twin clusters.
 
-    Both clusters have a server of either transporter, and one side loads the one, the other side
-    the other: nothing else differs. Loaded in turn, neither transporter uses the CPUs or the data
-    nodes of the other, as when it is deployed, and no quota decides what a query may cost.
+    Both clusters have a server for each transporter, and each side loads a different one: nothing
+    else differs. Loaded in turn, neither transporter uses the CPUs or the data nodes of the other,
+    as in a deployment, and no quota decides what a query may cost.
 
     The smoke profile has one contrast of each kind: a block of twins takes a start of two clusters.
     """
@@ -79,9 +79,9 @@ def transporters(
 def encrypted_links(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """NDB's links with TLS against plain text, in twin clusters: saturated, and with one client.
+    """Compare TLS with plain text on NDB's links in twins: saturated, and one client a server.
 
-    No claim waits: no source says what TLS costs. So each has a number of blocks of its own.
+    No claim waits for them, as no source says what TLS costs: each sets its own number of blocks.
     """
     swept = Swept(size, points)
     servers = max(size.servers)
@@ -96,7 +96,7 @@ def encrypted_links(
 
 
 def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Both transporters under reads and under transactions; the variants under transactions."""
+    """Run both transporters under reads and transactions, and the variants under transactions."""
     usual = product(size.clients, (POINT_SELECT, READ_WRITE), ("shm", "tcp"))
     return (
         *(Point(1, clients, transporter, workload) for clients, workload, transporter in usual),

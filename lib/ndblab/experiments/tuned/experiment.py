@@ -1,6 +1,6 @@
 """The brief's open question: what other splits and parameters would gain.
 
-A search chooses its variants while it measures, so it is `./lab tune` that measures, and this reads
+A search chooses its variants while it measures. So `./lab tune` measures, and this experiment reads
 what it confirmed.
 """
 

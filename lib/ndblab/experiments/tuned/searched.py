@@ -20,7 +20,7 @@ from ndblab.tuning.wanted import NAME, OF_THE_BRIEF
 NEWEST = "newest"
 COMMAND = "./lab tune brief"
 LEAST_MINUTES = 60
-"""How long a search was to last, to be recorded."""
+"""The shortest planned search that is recorded."""
 _DIRTY = "-dirty"
 _QUICK, RECORDED = "quick", "recorded"
 
@@ -113,7 +113,7 @@ def finalists(data: Dataset) -> pd.DataFrame:
 
 
 def effects(data: Dataset) -> pd.DataFrame:
-    """Return what single settings did in the search, in percent: a guide, and no finding."""
+    """Return what single settings did in the search, in percent: a guide, not a finding."""
     rows = [
         {"setting": each["name"], "gain, %": _percent(each["ratio"]),
          "95 % low": _percent(each["low"]), "95 % high": _percent(each["high"])}

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Judging:
     """What contrasts are measured for.
 
-    `findings` judges a dataset, the board draws the `claims`, and `command` is what goes on,
-    empty if the answer says it.
+    `findings` judges a dataset, the board draws the `claims`, and `command` continues the
+    measurement; it is empty if the answer names it.
     """
 
     findings: Callable[[Dataset], dict[str, Finding]]

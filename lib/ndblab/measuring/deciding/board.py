@@ -40,9 +40,9 @@ def shown(finding: Finding) -> str:
 def bar(measured: Estimate, claim: Claim) -> str:
     """Draw an interval against the bounds of its claim.
 
-    The scale depends on the claim alone, so that the interval is seen to narrow: the bounds, and on
-    either side as much as lies between them, or a quarter of a single one. What is outside is at
-    the end.
+    The scale depends on the claim alone, so that the interval visibly narrows. It spans the bounds
+    and, on either side, the distance between them, or a quarter of a single bound. Values outside
+    are drawn at the edge.
     """
     bounds = [bound for bound in allowed(claim) if math.isfinite(bound)]
     if not bounds or math.isnan(measured.value):
@@ -66,7 +66,7 @@ def bar(measured: Estimate, claim: Claim) -> str:
 
 @dataclass
 class Board:
-    """A board of these claims, which `contrasts` are to decide, on a stream."""
+    """A board on a stream, of the claims that `contrasts` are to decide."""
 
     contrasts: tuple[Contrast, ...]
     claims: Mapping[str, Claim]
@@ -103,11 +103,11 @@ class Board:
         self._draw()
 
     def end(self, again: str) -> None:
-        """Leave the board as it stands and write what is open, and the command that goes on.
+        """Leave the board as it stands; write what is open, and the command to continue.
 
         Parameters
         ----------
-        again : that command, without its minutes; empty if the answer says it.
+        again : that command, without its minutes; empty if the answer names it.
         """
         self._doing = ""
         self._draw()
@@ -121,7 +121,7 @@ class Board:
         undecided = sum(finding.verdict in choice.OPEN for _, finding in rows)
         head = f"{len(rows) - undecided} of {count(len(rows), 'claim')} decided"
         lines = [f"{head}; {self._doing}" if self._doing else head]
-        # What is open changes; it comes first where not all fit.
+        # Open claims change, so they come first when not all fit.
         fit = rows if len(rows) <= room else sorted(rows, key=lambda r: r[1].verdict not in
                                                     choice.OPEN)[:room]  # fmt: skip
         lines += [self._line(name, finding) for name, finding in fit]
@@ -151,7 +151,7 @@ class Board:
         return f"{cells}  {drawn}".rstrip()
 
     def _blocks(self, name: str, finding: Finding) -> int:
-        """Return the blocks behind a claim, of the contrast with fewest."""
+        """Return the blocks behind a claim: those of its contrast with the fewest."""
         assert self._standing
         blocks = self._standing.blocks
         known = [
@@ -174,7 +174,7 @@ class Board:
 
 
 def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) -> str:
-    """Write what each open claim would probably take, and the command that goes on, if any."""
+    """Return what each open claim would probably take, and the command to continue, if any."""
     missing_s = _missing_s(standing, findings)
     if not missing_s:
         return ""
@@ -206,7 +206,7 @@ def _goal(finding: Finding) -> str:
 
 
 def minutes(standing: Standing, findings: Mapping[str, Finding]) -> int:
-    """Return whole minutes, of 5 to 60, in which what is open would probably be decided."""
+    """Return the whole minutes, from 5 to 60, that would probably decide the open claims."""
     needed_s: dict[str, float] = {}
     for name, seconds in _missing_s(standing, findings).items():
         if math.isfinite(seconds):

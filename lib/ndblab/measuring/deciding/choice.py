@@ -28,17 +28,17 @@ def choose(
 ) -> Contrast | None:
     """Choose the contrast with most to gain; None if all is done or no block fits the time left.
 
-    The one goes first that has a look which is expected to decide most claims per second until
-    then. Those without a look in the time left come last, nearest first: their blocks count when
-    measuring goes on another day. Those that no claim waits for have their own number of blocks,
-    and take turns; the time for these is kept back.
+    First comes the contrast with the look that is expected to decide most claims per second until
+    then. Contrasts without a look in the time left come last, nearest look first: their blocks
+    still count when measuring continues another day. Contrasts that no claim waits for have their
+    own number of blocks, and take turns; the time for these is reserved.
 
     Parameters
     ----------
     findings : by claim.
     blocks : whole blocks so far, by contrast.
     block_s : seconds that one block takes, by contrast.
-    start_s : seconds that the cluster start takes which those need that are half-way.
+    start_s : seconds of the cluster start that contrasts at half-way need.
     """
 
     def next_s(each: Contrast) -> float:
@@ -99,10 +99,11 @@ def _same_start(
     block_s: Mapping[str, float],
     seconds_left: float,
 ) -> list[Contrast]:
-    """Return the contrasts that come before the next cluster start, if one waits for it: all.
+    """Return the contrasts to bring to half-way before the next cluster start, or else all.
 
-    One start then serves the second half of all of them. Those come first that have a first look in
-    the time left, besides those that are half-way already.
+    If a contrast at half-way waits for that start, the start then serves the second half of all of
+    them. A contrast is brought to half-way only if the time left allows its first look as well as
+    those of the contrasts already there.
     """
 
     def to_look_s(each: Contrast) -> float:
@@ -124,9 +125,9 @@ def own_s(
     block_s: Mapping[str, float],
     start_s: float = 0.0,
 ) -> float:
-    """Return the seconds of the blocks that these have of their own and that are missing.
+    """Return the seconds of the blocks that contrasts still lack of their own number.
 
-    Those that are not past half-way need one more cluster start together.
+    Those not past half-way share one more cluster start.
     """
     starts = any(0 < c.half_way < c.blocks and blocks[c.name] <= c.half_way for c in contrasts)
     missing_s = sum(max(0, c.blocks - blocks[c.name]) * block_s[c.name] for c in contrasts)
@@ -136,7 +137,7 @@ def own_s(
 def open_claims(contrast: Contrast, findings: Mapping[str, Finding], blocks: int) -> list[str]:
     """Return the undecided claims that wait for a contrast with this number of whole blocks.
 
-    A claim that names nothing it waits for is given the first look of its contrasts, no more.
+    A claim that does not say what it waits for gets the first look of its contrasts, no more.
     """
     return [
         claim
@@ -161,8 +162,8 @@ def next_look(blocks: int) -> int | None:
 def stop_at(contrast: Contrast, blocks: int, findings: Mapping[str, Finding]) -> int:
     """Return the number of blocks at which to choose again.
 
-    It is the next look, or the end of a cluster start's share; but the first block is enough for
-    what is counted, and what no claim waits for is measured block by block.
+    It is the next look, or half-way, where a cluster start's share ends. But the first block is
+    enough for what is counted, and a contrast that no claim waits for is measured block by block.
     """
     look = next_look(blocks)
     waited_for = open_claims(contrast, findings, blocks)
@@ -172,7 +173,7 @@ def stop_at(contrast: Contrast, blocks: int, findings: Mapping[str, Finding]) ->
 
 
 def more_s(waits: Waits, blocks: Mapping[str, int], block_s: Mapping[str, float]) -> float:
-    """Return the seconds that would probably decide a claim, or tell more; infinite if never."""
+    """Return the seconds to a claim's probable decision or to its next look; infinite if never."""
     if not waits or not waits.keys() <= blocks.keys():
         return math.inf
     return sum(_until(chances, blocks[name]) * block_s[name] for name, chances in waits.items())

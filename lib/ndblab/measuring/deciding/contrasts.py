@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def published(experiment: Experiment, command: str) -> Judging:
-    """Return what judges the published claims of an experiment by a dataset.
+    """Return the judging of an experiment's published claims.
 
-    The readings of an `ndb_top` screen are judged by what is measured for other claims.
+    It leaves out readings of an `ndb_top` screen: what is measured for other claims judges them.
     """
     published = publication.claims()
     ids = [
@@ -55,7 +55,7 @@ def decide(
     stream = sys.stderr if progress else io.StringIO()
     contrasts = _contrasts(experiment, size, clusters, stream)
     board = Board(contrasts, judging.claims, stream)
-    # Its bar would tear the board apart.
+    # A progress bar would tear the board apart.
     clusters.progress = False
     loop = Loop(
         contrasts,
@@ -79,7 +79,7 @@ def decide(
 
 
 def noted(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
-    """Return the contrasts that a manifest has."""
+    """Return the contrasts noted in a manifest."""
     return tuple(Contrast.from_dict(known) for known in manifest.get("contrasts", ()))
 
 

@@ -1,4 +1,4 @@
-"""What others on the host disturbed: it is measured again when a measurement goes on."""
+"""Runs and blocks that others on the host disturbed; a continued measurement repeats them."""
 
 from __future__ import annotations
 

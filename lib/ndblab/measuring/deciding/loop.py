@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ndblab.measuring.deciding.board import Board
 
 FAILURES = 2
-"""Blocks in a row that are not whole, after which their contrast is put off; `measure_block` has by
-then measured each disturbed one three times. It is tried again once another contrast has come to a
-look, as what disturbed it may be over; once more when the others are done; then it is given up."""
+"""Incomplete blocks in a row after which their contrast is put off; `measure_block` has by then
+measured each disturbed one three times. The contrast is tried again after another one has reached a
+look, as the disturbance may be over, and once more when the others are done; then it is given up.
+"""
 _SOON, _LAST = 1, 2
-"""How often a contrast has been tried again at most, by the end of each of these chances."""
+"""How often, at most, a contrast has been tried again after each of these chances."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Standing:
 class Loop:
     """Contrasts and what measures and judges them.
 
-    `measure_block` measures the block of a number and returns "ok", or why it is not whole.
-    `expected_s` are seconds per block by contrast, used until one has been measured; `start_s` are
-    those of a cluster start.
+    `measure_block` measures the block with a number, and returns "ok" or why it is not whole.
+    `expected_s` has seconds per block by contrast, used until one has been measured; `start_s` are
+    the seconds of a cluster start.
     """
 
     contrasts: Sequence[Contrast]
@@ -62,9 +63,9 @@ class Loop:
     def decide(self, until_s: float) -> Standing:
         """Measure what gains most until every claim is decided, or `now_s` would pass `until_s`.
 
-        Blocks come first that others on the host disturbed before it began; nothing else chooses
-        them, so intervals keep their promise. Between looks no interval changes, so it judges at
-        looks only; and after a contrast's first block, which is enough for what is counted.
+        Blocks that others on the host have already disturbed come first; nothing else selects them,
+        so intervals keep their coverage. Intervals change only at looks, so it judges only there,
+        and after a contrast's first block, which is enough for what is counted.
         """
         self._repeat_disturbed(until_s)
         while True:
@@ -137,7 +138,7 @@ class Loop:
         return False
 
     def _try_again(self, at_most: int) -> bool:
-        """Make contrasts usable that were put off and tried again less often than `at_most`.
+        """Make usable again the contrasts put off and retried less often than `at_most`.
 
         Returns
         -------
@@ -162,7 +163,7 @@ class Loop:
 
 
 def whole_blocks(slices: pd.DataFrame, contrast: Contrast) -> int:
-    """Count the blocks of a contrast that count."""
+    """Return the number of whole blocks of a contrast."""
     try:
         return analysis.whole(slices, contrast.name)["block"].nunique()
     except MissingData:

@@ -65,14 +65,14 @@ def dry_run(
     hosts: str | None = None,
     insecure_network: bool = False,
 ) -> str:
-    """Describe what a measurement would do: the plan, the time, and every command in its order.
+    """Describe what a measurement would do: the plan, the time, and every command in order.
 
     Parameters
     ----------
-    described : as for `configuration`; with `hosts`, what each of them is.
+    described : as for `configuration`; with `hosts`, it describes each of them.
     engines : as for `measurement.measure`; without them a comparison shows the programs of this
         machine for both.
-    hosts, insecure_network : as for `measurement.measure`; hosts are looked at, unless `described`.
+    hosts, insecure_network : as for `measurement.measure`; hosts are inspected unless `described`.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _problems(
     described: str | None,
     engines: str | None,
 ) -> list[str]:
-    """Return as comments what would keep a measurement from beginning here."""
+    """Return, as comments, what would prevent a measurement here."""
     try:
         if there and there.sites:
             there.check(*plans)
@@ -269,7 +269,7 @@ def _hosts(
     given: str | None,
     insecure_network: bool,
 ) -> Iterator[connected.Connected | None]:
-    """Have the hosts of an experiment: those `given`, or namespaces if it needs several."""
+    """Yield the hosts of an experiment: those `given`, or namespaces if it needs several."""
     if not given and not experiment.hosts:
         yield None
     elif described or given in (None, roles.NAMESPACES):
@@ -282,18 +282,18 @@ def _hosts(
 
 
 def _binaries(described: str | None) -> Binaries | None:
-    """The programs of this host; for another host their names, as on its PATH."""
+    """Return the programs of this host, or for another host their names, as on its PATH."""
     return named(noted.PUBLISHED_NDB, noted.PUBLISHED_SYSBENCH) if described else install.find()
 
 
 def _installations(
     described: str | None, engines: str | None
 ) -> tuple[Binaries | None, Binaries | None]:
-    """The programs of the usual variants and those of the second engine; None if not installed."""
+    """Return the programs of the usual variants and the second engine; None if not installed."""
     if engines and described is None:
         from ndblab.install.engines import find
 
         return find(engines) or (None, None)
     usual = _binaries(described)
-    # A cluster of either is shown, though it would be the same.
+    # A cluster of each is shown, though both would be the same.
     return usual, usual and dataclasses.replace(usual, origin="the second installation")

@@ -36,7 +36,7 @@ PUBLISHED_NDB, PUBLISHED_SYSBENCH = "8.0.26", "1.1.0"
 
 
 class Unwritten:
-    """In place of a dataset's writer: it knows which runs are over, and keeps nothing."""
+    """A stand-in for a dataset's writer: it knows which runs are over, and keeps nothing."""
 
     def __init__(self) -> None:
         self.manifest: Mapping[str, object] = {}
@@ -51,7 +51,7 @@ class Unwritten:
 
 
 class Session:
-    """In place of an SQL connection and its cursor: statements become comments."""
+    """A stand-in for an SQL connection and its cursor: statements become comments."""
 
     def __init__(self, cluster: NotedCluster, node: Node) -> None:
         self._cluster, self._node = cluster, node
@@ -62,7 +62,7 @@ class Session:
         return self
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> None:
-        """Take what a statement sets."""
+        """Remember a statement and what it sets."""
         self._statements.append(sql % tuple(values))
         name, _, value = self._statements[-1].removeprefix("SET GLOBAL ").partition(" = ")
         self._cluster.told[name] = value
@@ -75,7 +75,7 @@ class Session:
 
 @dataclass
 class NotedCluster(Cluster):
-    """A cluster without processes; `told` is what its MySQL servers were told."""
+    """A cluster without processes; `told` has the variables set on its MySQL servers."""
 
     lines: list[str] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
@@ -97,11 +97,11 @@ class NotedCluster(Cluster):
         self.limited = bool(self.groups)
 
     def connect(self, server: int = 1, answer_s: float = 0) -> Session:
-        """Return what notes the statements for a MySQL server."""
+        """Return a session that notes the statements for a MySQL server."""
         return Session(self, self.plan.servers[server - 1])
 
     def query(self, sql: str, server: int = 1, answer_s: float = 0) -> list[tuple]:
-        """Return the variables that have been set, whatever is asked."""
+        """Return the variables that have been set, whatever the query."""
         return list(self.told.items())
 
 
@@ -182,7 +182,7 @@ class NotedClusters(Clusters):
         return False
 
     def _changes(self, plan: Plan, binaries: Binaries) -> Iterator[str]:
-        """Name the lines of the configuration files that the usual cluster does not have."""
+        """Yield the lines of the configuration files that the usual cluster does not have."""
         usual = files(self.plans[DEFAULT_VARIANT], self.binaries)
         for name, text in files(plan, binaries).items():
             known = usual[name].splitlines()
@@ -199,7 +199,7 @@ def files(plan: Plan, binaries: Binaries | None) -> dict[str, str]:
 
 
 def inputs(generator: LoadGenerator) -> Iterator[str]:
-    """Show the inputs of a load of the user's own, such as the script that a file became."""
+    """Show the inputs of the user's own load, such as the script compiled from a file."""
     for name, text in getattr(generator, "files", {}).items():
         yield f"# {name}:"
         yield from (f"#   {line}".rstrip() for line in text.splitlines())

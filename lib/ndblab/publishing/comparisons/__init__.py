@@ -1,4 +1,4 @@
-"""Comparisons of the user's own, told after they were measured: history, pages, notebooks.
+"""The user's own comparisons, presented after they were measured: history, pages, notebooks.
 
-It reads datasets that `comparing` has left; only `watch` measures.
+The package reads datasets that `comparing` has left; only `watch` measures.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ROW_IN, _HEAD_IN = 0.28, 1.5
 LAST = 40
-"""The figure has so many comparisons at most: the last ones."""
+"""The most comparisons that the figure shows: the last ones."""
 
 
 def draw(title: str, entries: Sequence[Entry], note: str = "", within: float = WITHIN) -> Figure:
@@ -31,8 +31,8 @@ def draw(title: str, entries: Sequence[Entry], note: str = "", within: float = W
 
     Parameters
     ----------
-    note : how to read it, besides what is the same for all.
-    within : share from equal that counted as equivalent.
+    note : how to read this figure, beyond what holds for all.
+    within : distance from equal, as a share, that counted as equivalent.
     """
     shown = entries[-LAST:]
     hosts = list(dict.fromkeys(each.host for each in shown))

@@ -60,11 +60,11 @@ class History:
 
 
 def read(folder: Path | None = None) -> list[History]:
-    """Return all comparisons that are complete, those measured last first.
+    """Return all complete comparisons, the most recently measured first.
 
     Parameters
     ----------
-    folder : of the datasets; None for that of this lab. What cannot be read there is left out.
+    folder : folder of the datasets; None for this lab's. Unreadable datasets are left out.
     """
     folder = folder or measurement.RUNS / made.NAME
     found = []
@@ -86,7 +86,7 @@ def together(found: Iterable[tuple[Question, Entry]]) -> list[History]:
 
 
 def question(manifest: Mapping[str, Any]) -> Question:
-    """Return what was asked."""
+    """Return the question that a comparison asked."""
     asked, size = manifest["asked"], manifest["profile"]
     both = [word for word in asked["a"] if word in asked["b"]]
     a, b = (", ".join(word for word in asked[side] if word not in both) or DEFAULT for side in "ab")

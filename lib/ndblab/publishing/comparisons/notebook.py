@@ -16,7 +16,7 @@ TEMPLATE = Path(__file__).with_name("comparison.ipynb")
 
 
 def write(data: Dataset, within: float) -> Path:
-    """Write the notebook of a complete comparison and return its file, in seconds.
+    """Write the notebook of a complete comparison, which takes seconds, and return its file.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def write(data: Dataset, within: float) -> Path:
 
 
 def write_if_possible(data: Dataset, within: float) -> Path | None:
-    """Write it as `write` does; where that fails, say so, as the answer does not depend on it."""
+    """Write it as `write` does; if that fails, only say so: the answer does not depend on it."""
     try:
         return write(data, within)
     except LabError as error:

@@ -1,4 +1,4 @@
-"""Pages of comparisons: those of a report, and the trend of one that is watched.
+"""Pages of comparisons: the one in a report, and the trend of a watched baseline.
 
 It measures and judges nothing.
 """
@@ -26,7 +26,7 @@ _TEMPLATE = "comparisons.html.j2"
 
 @dataclass(frozen=True)
 class Shown:
-    """A history as the page has it: `src` is its picture, `heading` what is compared."""
+    """A history as the page shows it: `src` is its picture, `heading` what is compared."""
 
     heading: str
     load: str
@@ -62,7 +62,7 @@ def write_trend(
     Parameters
     ----------
     lead : the answer, in a sentence or two.
-    within : share from equal that counted as equivalent.
+    within : distance from equal, as a share, that counted as equivalent.
     """
     picture = base64.b64encode(_picture(entries, within)).decode()
     shown = [_shown(sides, load, f"data:image/png;base64,{picture}", entries)]
@@ -75,7 +75,7 @@ def write_trend(
 
 
 def _shown(heading: str, load: str, src: str, entries: Sequence[Entry]) -> Shown:
-    # The last one is what is asked for first.
+    # Readers want the last comparison first.
     return Shown(heading, load, src, figure.describe(entries), entries[::-1])
 
 

@@ -41,7 +41,7 @@ def forest(data: Dataset, within: float) -> None:
 
 
 def to_paste(data: Dataset) -> Markdown:
-    """Show what makes B of A."""
+    """Show what turns A into B, ready to paste."""
     return Markdown(f"```\n{answers.to_paste(made.sides_of(data.manifest['asked']))}\n```")
 
 
@@ -75,7 +75,7 @@ def provenance(data: Dataset) -> None:
 
 
 def files(data: Dataset) -> Markdown:
-    """Link the raw tables."""
+    """Link to the raw tables."""
     there = list(data.manifest["files"])
     raw = {
         "slices": "each slice, with its side, block and status",
@@ -91,7 +91,7 @@ def files(data: Dataset) -> Markdown:
 
 
 def configuration(data: Dataset) -> HTML:
-    """Show the configuration exactly as it ran, a file to unfold each."""
+    """Show the configuration exactly as it ran; each file can be unfolded."""
     texts = {name: text.decode("utf-8", "replace") for name, text in data.configs().items()}
     shown = [
         f"<details><summary>{html.escape(name)}</summary><pre>{html.escape(text)}</pre></details>"

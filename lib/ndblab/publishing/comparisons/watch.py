@@ -1,4 +1,4 @@
-"""The upgrade gate: what is now against a baseline, with the history of all such comparisons.
+"""The upgrade gate: the present side against a baseline, with the history of such comparisons.
 
 A baseline is a folder. `baseline.toml` and `now.toml` are sides as `./lab compare` reads them.
 """
@@ -36,7 +36,7 @@ _SIDE, _COMPARED, _NOW, _LOAD, _HISTORY, _PAGE = (
     "baseline.toml", "compared.toml", "now.toml", "load.toml", "history.csv", "trend.html",
 )  # fmt: skip
 _BLOCK_S = 60
-"""Of blocks of which none has been measured: a little less than the longest ones take."""
+"""Assumed length of a block until one has been measured: a little less than the longest take."""
 Side = dict[str, str]
 """Settings by name, as a TOML file has them."""
 
@@ -49,7 +49,7 @@ class Baseline:
 
     @classmethod
     def of(cls, name: str) -> Baseline:
-        """Return the baseline of a name, or the one in a folder of the user's."""
+        """Return the baseline of this name, or the one in this folder of the user's."""
         return cls(Path(name) if "/" in name else BASELINES / name)
 
     @property
@@ -116,7 +116,7 @@ class Baseline:
 
 
 def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
-    """Store a side as a baseline; without an engine of its own, with the installed one.
+    """Store a side as a baseline; a side that names no engine gets the installed one.
 
     Parameters
     ----------
@@ -148,15 +148,14 @@ def compare(
     port: int | str | None = None,
     as_json: bool = False,
 ) -> tuple[str, int]:
-    """Compare what is now with a baseline; return the answer and the exit status of `compare`.
+    """Compare the present side with a baseline; return the answer and the exit status of `compare`.
 
     Parameters
     ----------
-    words : what is now, as for `save`; without any, the baseline's settings with the installed
+    words : the present side, as for `save`; if empty, the baseline's settings with the installed
         programs.
-    as_json : answer as the JSON of `compare`, with the baseline, what changed since the
-        comparisons before, and the page with the trend; with the outcome "alike" where nothing
-        differs.
+    as_json : answer in the JSON of `compare`, plus the baseline, what changed since earlier
+        comparisons, and the page with the trend; the outcome is "alike" if nothing differs.
 
     Raises
     ------
@@ -181,7 +180,7 @@ def compare(
     try:
         text, status = comparison.compare(asked)
     except Alike:
-        # One names what the other has by default.
+        # One side names a setting that the other has by default.
         return nothing
     found = json.loads(text)
     data = datasets.read(found["dataset"])
@@ -208,12 +207,12 @@ def compare(
 
 
 def _first(saved: Side, saved_with: str, name: str, binaries: install.Binaries) -> Side:
-    """Return side A: what was saved, without its engine where that is the installed one.
+    """Return side A: the saved settings, without the engine if it is the installed one.
 
     Raises
     ------
     LabError
-        If another release has taken the place of its engine.
+        If another release has replaced that engine.
     """
     if saved.get(ENGINE) != str(binaries.basedir):
         return saved
@@ -237,12 +236,12 @@ def _longer(data: datasets.Dataset, band: float) -> int:
 def trend(entries: Sequence[Entry]) -> str:
     """Say whether the last comparison differs from those before it, since the last change.
 
-    They differ if the last interval and that of the mean of those before share nothing. Both have
-    95 %, so equal ones differ less often than in one of a hundred times.
+    They differ if the last interval does not overlap that of the mean of those before. Both are
+    95 % intervals, so equal comparisons differ less than once in a hundred times.
     """
     if not entries or not entries[-1].estimate.bounded:
         return ""
-    # One that was ended before it had an interval tells nothing of the others.
+    # A comparison that was ended before it had an interval says nothing about the others.
     entries = [each for each in entries if each.estimate.bounded]
     first = 0
     for place in range(1, len(entries)):
@@ -259,7 +258,7 @@ def trend(entries: Sequence[Entry]) -> str:
 
 
 def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
-    """Return the mean ratio of comparisons; of too few, that of the last one. Say which it is."""
+    """Return the mean ratio of comparisons, or the last one if they are too few; say which."""
     mean = sequential.interval(np.log([each.ratio for each in entries]))
     if not mean.bounded:
         return entries[-1].estimate, "the time before"
@@ -268,14 +267,14 @@ def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
 
 
 def _request(words: Sequence[str], load: Mapping[str, Any], **options: Any) -> Request:
-    """Return what a comparison under a baseline's load asks."""
+    """Return the request for a comparison under a baseline's load."""
     given = {key: value for key, value in load.items() if value is not None}
     overrides = {key: given.pop(key) for key in ("tables", "table_size", "seed") if key in given}
     return Request(tuple(words), overrides=overrides, **given, **options)
 
 
 def _side(words: Sequence[str]) -> Side:
-    """Return the settings of a side's words."""
+    """Return the settings that the words of a side stand for."""
     side: Side = {}
     for word in words:
         if word == BRIEF:

@@ -32,7 +32,7 @@ def read(source: Path):
     Raises
     ------
     LabError
-        If the file is none.
+        If the file is not a notebook.
     """
     import nbformat
 
@@ -73,12 +73,12 @@ def parameters(source: Path) -> dict[str, object]:
 
 
 def check(source: Path, names: Collection[str]) -> None:
-    """Refuse a notebook without parameters of these names.
+    """Refuse a notebook that lacks a parameter of one of these names.
 
     Raises
     ------
     LabError
-        As `parameters`, or if it lacks one.
+        As `parameters`, or if a parameter is missing.
     """
     known = parameters(source)
     if unknown := sorted(set(names) - known.keys()):
@@ -91,7 +91,7 @@ def check(source: Path, names: Collection[str]) -> None:
 
 
 def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
-    """Execute a notebook with some of its parameters replaced; once in a process.
+    """Execute a notebook with some of its parameters replaced, at most once per process.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             engine_name=engine.NAME,
             kernel_name=KERNEL,
             progress_bar=False,
-            # It saves at the end, and when a cell fails.
+            # papermill saves at the end, and when a cell fails.
             request_save_on_cell_execute=False,
             cwd=source.parent,
             formats=("png", "svg"),
@@ -140,8 +140,8 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
 
 def prepare() -> None:
     """Import what executing a notebook needs; processes forked afterwards have it already."""
-    # jsonschema imports this if it can, for a second, to check internationalised addresses. The
-    # schema of a notebook has none.
+    # If it can, jsonschema spends a second on importing this, to check internationalised addresses;
+    # the schema of a notebook has none.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import ndblab.dataset
     import ndblab.figures
@@ -153,7 +153,7 @@ def prepare() -> None:
 def render(source: Path) -> None:
     """Execute a notebook as it is, and keep the outputs in it.
 
-    As `execute`, once in a process. If a cell fails, the notebook stays as it was.
+    As with `execute`, at most once per process. If a cell fails, the notebook stays as it was.
     """
     prepare()
     import nbformat

@@ -1,4 +1,4 @@
-"""Figures, tables with a name, and the answer, on the page of a notebook and taken from it.
+"""Figures, named tables and the answer: shown on a notebook's page, and taken out of it.
 
 Files come from the page only, so the two always agree.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PNG, SVG, HTML, MARKDOWN = "image/png", "image/svg+xml", "text/html", "text/markdown"
 _POINT = re.compile(r"""<a xlink:href=(["'])(\[.*?\])\1 target="_blank">""")
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
-"""Verdana has nearly the widths of DejaVu Sans: both are by the same hands."""
+"""Verdana has nearly the widths of DejaVu Sans."""
 _ONLY_FOR_EDITORS = re.compile(
     r"<!--.*?-->\n?|\s*<metadata>.*?</metadata>|(?<=<g) id=\"[A-Za-z.0-9]+_\d+\"", re.DOTALL
 )
@@ -108,8 +108,8 @@ def below_head(found: Answer) -> str:
 def lead(content: NotebookNode) -> None:
     """Write what was found, what to do about it and where it applies at the head of a notebook.
 
-    They stand between its marks, before any code, and the cell of the answer then shows only what
-    they leave out. A notebook without marks stays as it is.
+    These stand between the notebook's marks, before any code, and the cell of the answer then shows
+    only what they leave out. A notebook without marks stays as it is.
     """
     from ndblab.judging.answer import sentence
 
@@ -140,7 +140,7 @@ def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
 
 
 def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
-    """Write figures and named tables of an executed notebook as files; give names and places."""
+    """Write figures and named tables of an executed notebook to files; return names and places."""
     made = [(name, folder / file, data) for name, file, data in take_out(content)]
     for _, place, data in made:
         place.write_bytes(data)
@@ -150,8 +150,8 @@ def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
 def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
     """Return a drawn SVG for a page: its points have tooltips, and links to their rows.
 
-    Prologue, comments, and names and digits that only an editor needs are left out. Without a
-    drawing there is none.
+    The prologue, the comments, and names and digits that only an editor needs are left out. An
+    empty drawing stays empty.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
     # A hundredth of a point is less than a screen shows.
     svg = _COORDINATES.sub(lambda found: _BEYOND_HUNDREDTHS.sub("", found[0]), svg)
     svg = _WITHOUT_EFFECT.sub("", svg)
-    # One family for all texts, said once.
+    # One font family for all texts, named once.
     svg = svg.replace(" font-family: 'DejaVu Sans';", "")
     svg = svg.replace(_STYLE, f"{_STYLE} text{{font-family: {_FONTS}}}")
     return _POINT.sub(explained, svg)

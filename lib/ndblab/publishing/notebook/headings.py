@@ -53,7 +53,7 @@ _PARTS = {"mean": "", "low": ", 95 % low", "high": ", 95 % high", "min": ", leas
 
 
 def words(column: object) -> object:
-    """Call a column by words with its unit; what is no identifier stays as it is.
+    """Name a column in words with its unit; anything but an identifier stays as it is.
 
     >>> words("qps_low"), words("longest_gap_s"), words("mysqld_us"), words("READ COMMITTED")
     ('queries/s, 95 % low', 'longest gap, s', 'mysqld, µs', 'READ COMMITTED')

@@ -1,7 +1,7 @@
 """The report: everything the lab has shown, as a site of plain files.
 
-It computes no verdict and draws no figure, has no clock (the same input gives the same bytes), and
-replaces only a folder that it wrote itself.
+It computes no verdict, has no clock (the same input gives the same bytes), and replaces only a
+folder that it wrote itself.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def write(
     published: Path = publication.FOLDER,
     compared: Sequence[History] = (),
 ) -> Path:
-    """Write the site and give its first page, `out`/index.html.
+    """Write the site and return its first page, `out`/index.html.
 
     Parameters
     ----------
     unjudged : claims that no section's data can judge, in the columns of a section's verdicts.
     findings, forest, tally : as for `index_page.write`.
     published : the folder of what the sources published; its CSV files come with the site.
-    compared : the comparisons of the user's own.
+    compared : the user's own comparisons.
 
     Raises
     ------

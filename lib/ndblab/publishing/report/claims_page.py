@@ -36,12 +36,12 @@ def rows(
     claims: Sequence[Claim],
     sources: Sequence[Source],
 ) -> list[Row]:
-    """Return the verdicts of recorded data, and last the claims without any.
+    """Return the verdicts of recorded data, and last the claims that no data can judge.
 
     Raises
     ------
     LabError
-        If a table of verdicts lacks a column, or has a word that is none.
+        If a table of verdicts lacks a column, or has a word that is not a verdict.
     """
     titles = {source.key: source.title for source in sources}
     theirs = {claim.id: titles[claim.source] for claim in claims}

@@ -50,7 +50,7 @@ class Facts:
 class Download:
     """A file of the dataset; sizes in bytes, `sha256` of the file as measured.
 
-    `place` is where it is in the site, empty if it is too large for it.
+    `place` is where it is in the site; empty if it is too large for the site.
     """
 
     name: str
@@ -91,7 +91,7 @@ def facts(dataset: Dataset) -> Facts:
 
 
 def write(site: Path, section: Section) -> list[Table]:
-    """Write the folder of a section's dataset; give its tables.
+    """Write the folder of a section's dataset; return its tables.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _verified(dataset: Dataset, name: str, folder: Path) -> Download:
 def _place(name: str, content: bytes, folder: Path) -> Download:
     large = len(content) > LARGE_BYTES and Path(name).suffix not in PACKINGS[1:]
     place = f"{name}.gz" if large else name
-    # Without a time in its header: the same table gives the same file.
+    # No time in the header, so that the same table gives the same file.
     written = gzip.compress(content, compresslevel=9, mtime=0) if large else content
     if len(written) > MOST_BYTES:
         place = ""
@@ -182,7 +182,7 @@ def _archive(
 ) -> Download | None:
     if not (configs or logs):
         return None
-    # A dataset of an older lab has some of it elsewhere.
+    # Datasets of older labs have some of these files elsewhere.
     whole = not any(name.startswith((CONFIG, LOGS)) for name in dataset.manifest["files"])
     packed = read_bytes(dataset.path / ARCHIVE) if whole else sealed.archive(configs, logs)
     (folder / ARCHIVE).write_bytes(packed)
@@ -227,7 +227,7 @@ def _nodes(nodes: Any) -> str | None:
 
 
 def _periods(plan: Any, lengthened_us: Any) -> str:
-    """Say whether periods differ, and which the kernel has lengthened for CPUs that are slow."""
+    """Say whether periods differ, and which the kernel has lengthened for slow CPUs."""
     each = [
         f"{node} from {set_us / 1000:g} ms to {now_us / 1000:g} ms"
         for node, (set_us, now_us) in lengthened_us.items()

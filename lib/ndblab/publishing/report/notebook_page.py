@@ -1,6 +1,6 @@
-"""The page of a question: its answer, its figure, then the rest of its notebook; nothing to load.
+"""The page of a question: its answer, its figure, then the rest of its notebook.
 
-It executes nothing.
+The page loads nothing else, and making it executes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _LOADING = {"img": "src", "script": "src", "iframe": "src", "link": "href", "source": "src"}
 _FIGURES = "figures/"
-# A cell of more characters would become a tower of words on a narrow screen.
+# A table cell with more characters would become a tower of words on a narrow screen.
 _LONG_TEXT = 60
 _IN_STYLE = re.compile(r"@import|url\(\s*['\"]?(?!data:)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -40,7 +40,7 @@ _SHOWN_ABOVE = re.compile(r"\A# [^\n]*\n?|<!-- finding -->.*?<!-- /finding -->\n
 
 
 def places(sections: Sequence[Section], published: Sequence[Path]) -> dict[Path, str]:
-    """Describe where in the site a link to a file or folder of the repository leads."""
+    """Return where in the site a link to a file or folder of the repository leads."""
     found = {file.resolve(): f"published/{file.name}" for file in published}
     for section in sections:
         if section.notebook:
@@ -88,7 +88,7 @@ def write(
 
 
 def write_alone(executed: Path, title: str) -> Path:
-    """Write the page of an executed notebook beside it, with all it needs inside; give its place.
+    """Write the page of an executed notebook, self-contained and beside it; return its path.
 
     Figures are the SVG files beside the notebook, if there are any.
     """
@@ -118,7 +118,7 @@ def _drawn(picture: exhibit.Picture, source: str, svgs: Sequence[str]) -> str:
 
 
 def explored(svgs: Iterable[str], alt: str, tools: str = "") -> str:
-    """Return the HTML of a figure to explore, described by `alt`, with what stands below it.
+    """Return the HTML of a figure to explore, described by `alt`, with `tools` below it.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def explored(svgs: Iterable[str], alt: str, tools: str = "") -> str:
 def _halves(
     content: NotebookNode, file: Path, place: str, places: Mapping[Path, str], draw: Draw
 ) -> tuple[str, str]:
-    """Return the first figure with its description, and the rest of a notebook without answer.
+    """Return the first figure with its description, and the rest of a notebook, answer excluded.
 
     Links stay in the site.
     """
@@ -152,7 +152,7 @@ def _halves(
     )
     figure = "" if first is None else _shown(_outputs(first), put_aside)
     cells = [_cell(cell, put_aside, cell is first) for cell in content.cells]
-    # A heading over the figure alone has nothing left below it, and what explains it goes with it.
+    # A heading over the figure alone would head nothing: drop it, and move its text to the figure.
     if first is not None and (at := content.cells.index(first)) and _only_leads(content.cells, at):
         _, _, words = content.cells[at - 1].source.strip().partition("\n")
         cells[at - 1], figure = "", f"{figure}\n{_markdown()(words)}"
@@ -187,7 +187,7 @@ def _outputs(cell: NotebookNode) -> list[NotebookNode]:
 
 
 def _cell(cell: NotebookNode, draw: Draw, without_outputs: bool) -> str:
-    """Return a cell without title and answer, which the page has; nothing if it shows nothing."""
+    """Return a cell without title and answer, which head the page; empty if it shows nothing."""
     if cell.cell_type == "markdown":
         text = _SHOWN_ABOVE.sub("", cell.source)
         return f'<div class="prose">\n{_markdown()(text)}</div>' if text.strip() else ""

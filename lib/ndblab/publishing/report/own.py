@@ -1,6 +1,6 @@
 """The user's own datasets in the report: runs of experiments, and comparisons.
 
-What was not finished, and what is of an experiment that the lab does not know, is left out.
+Unfinished datasets, and those of experiments that the lab does not know, are left out.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def sections(runs: Path, out: Path) -> list[Section]:
     Parameters
     ----------
     runs : the folder of the datasets.
-    out : where `reproduce` keeps executed notebooks; one that is not there,
-        or older than its dataset, is executed.
+    out : where `reproduce` keeps executed notebooks; one that is missing, or older than its
+        dataset, is executed.
     """
     known = catalogue.every()
     mine = []

@@ -48,7 +48,7 @@ def _environment():
 
 
 def write(site: Path, place: str, template: str, alone: bool = False, **values: object) -> None:
-    """Write one page at `place`, a path in the site, or one that needs no other file (`alone`)."""
+    """Write one page at `place`, a path in the site; with `alone`, it needs no other file."""
     written = render(template, root="../" * place.count("/"), alone=alone, **values)
     file = site / place
     file.parent.mkdir(parents=True, exist_ok=True)

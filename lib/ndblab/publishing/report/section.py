@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Section:
     """A question with its page: of an experiment, of a run of the user's own, or of comparisons.
 
-    `notebook` is executed, its outputs and figures in it; a section without one has its page in
-    `body`, as HTML, with the answer in `said`. `svgs` are figures as drawn, by the names of their
+    `notebook` is executed, with its outputs and figures in it; a section without one has its page
+    in `body`, as HTML, and the answer in `said`. `svgs` are figures as drawn, by the names of their
     files. `verdicts` has the columns of `judging.judge` and each claim's `statement`; None where
-    there is nothing to judge. `own` sections are those of the user's.
+    there is nothing to judge. `own` marks sections of the user's own data.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Section:
         return f"datasets/{self.dataset.id}/index.html" if self.dataset else None
 
     def place(self, of_rows: str) -> str:
-        """Return the address of rows of its data (`figures.points`), seen from its page."""
+        """Return the address of rows of its data (`figures.points`), relative to its page."""
         if of_rows.startswith("claim-"):
             return f"../claims.html#{of_rows.removeprefix('claim-')}"
         return f"../{self.dataset_page}#{of_rows}" if self.dataset_page and of_rows else ""

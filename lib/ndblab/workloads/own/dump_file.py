@@ -1,4 +1,4 @@
-"""The tables of the user's own: a dump, loaded by MySQL's client into the load's database.
+"""The user's own tables: a dump, which MySQL's client loads into the load's database.
 
 All tables must be NDB's. Whatever is wrong with the dump is one LabError.
 """
@@ -29,7 +29,7 @@ _DECOMPRESS = {
     ".zst": "unzstd",
     ".zip": "unzip",
 }
-"""Programs that decompress a file beside it, by its suffix."""
+"""Programs, by suffix, that decompress a file and keep it."""
 TIMEOUT_S = 6 * 3600
 _ENGINE = re.compile(rb"^\s*\)[^;'\"]*?\bENGINE\s*=\s*(\w+)", re.IGNORECASE)
 _TABLE = re.compile(rb"^\s*CREATE TABLE\s+(?:IF NOT EXISTS\s+)?`?([^`\s(]+)", re.IGNORECASE)
@@ -90,7 +90,7 @@ def decompress(path: Path) -> str:
 def prepare_command(job: Job, path: Path) -> Command:
     """Return the command that loads a dump through the first server."""
     server = job.servers[0]
-    # Nothing of what the user keeps for other servers, in MYSQL_PWD and ~/.mylogin.cnf neither.
+    # Use nothing that the user keeps for other servers, not even MYSQL_PWD and ~/.mylogin.cnf.
     file = job.options_file
     login = [f"--defaults-file={file}"] if file else ["--no-defaults", "--password="]
     if server.socket:

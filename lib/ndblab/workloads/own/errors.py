@@ -5,11 +5,11 @@ from __future__ import annotations
 from ndblab.workloads.load_generator import OK
 
 TOLERATED = 0.001
-"""Share of queries that may fail. More of them are another load than the one that was asked for."""
+"""Share of queries that may fail. With more, the load is no longer the one that was asked for."""
 
 
 def status(queries: int, errors: int) -> str:
-    """Return "ok", or why a load with so many queries and errors is void.
+    """Return "ok", or why a load with this many queries and errors is void.
 
     >>> status(10_000, 10), status(10_000, 11)
     ('ok', 'errors: 11 of 10000 queries, more than 0.1 %')

@@ -17,7 +17,7 @@ FORMS = ":int(low,high), :zipf(low,high), :choice('a','b'), :text(length)"
 SIZES = ("rows", "tables")
 """Bounds that the profile decides."""
 DEFAULT_EXPONENT = 0.8
-"""That of sysbench 1.1 (--rand-zipfian-exp)."""
+"""The default of sysbench 1.1 (--rand-zipfian-exp)."""
 LONGEST_TEXT, WIDEST = 65535, 2**32 - 1
 """sysbench draws whole numbers of 32 bits."""
 
@@ -40,9 +40,10 @@ class Wrong(ValueError):
 
 @dataclass(frozen=True)
 class Placeholder:
-    """Values of a `kind`: of INT and ZIPF the bounds, of CHOICE the list, of TEXT the length.
+    """Values of a `kind`: bounds for INT and ZIPF, a list for CHOICE, a length for TEXT.
 
-    `glued` ones are part of a name, such as that of a table. AGAIN is the value that `name` has.
+    A `glued` placeholder is part of a name, such as that of a table. AGAIN repeats the value of
+    `name`.
     """
 
     kind: str
@@ -56,7 +57,7 @@ class Placeholder:
 
 
 def read(text: str, at: int, glued: bool) -> tuple[Placeholder | None, int]:
-    """Read the placeholder at a colon; None if the colon begins none, and where to go on.
+    """Return the placeholder at a colon, None if the colon begins none, and where to go on.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """A load generator of the user's own: a program that prints a line of JSON a second.
 
 Its command line has placeholders: `{socket}`, or `{host}` and `{port}`, `{seconds}`, `{clients}`,
-`{user}` and `{database}`; `{sockets}` and `{ports}` are those of several servers, with commas
-between. Every line counts the second that it ends, such as
+`{user}` and `{database}`; `{sockets}` and `{ports}` are those of several servers, separated by
+commas. Every line reports on the second that it ends, such as
 {"queries": 1234, "latency_p95_ms": 2.1, "errors": 0}; only `queries` is needed. The first line ends
-the first second, so that connecting is not measured. It is asked for one second more than the lab
-measures, and must not end before its time.
+the first second, so that connecting is not measured. The program is given one second more than the
+lab measures, and must not end early.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 ROLE = workload.CLIENT
 FIRST_LINE_S, END_S = 30, 10
-"""Time for the first line to come, besides that of connecting, and to end after the last second."""
+"""Time for the first line, on top of connecting, and time to end after the last second."""
 WORDS = ("socket", "sockets", "host", "port", "ports", "seconds", "clients", "user", "database")
 _WORD = re.compile(r"\{(\w+)\}")
 _LINE = '{"queries": 1234, "latency_p95_ms": 2.1, "errors": 0} every second'
@@ -152,7 +152,7 @@ def running(cluster: Cluster, command: Command, job: Job) -> Iterator[Load]:
 
 
 def with_seconds(job: Job, seconds: float) -> Job:
-    """Return a job that lasts so long."""
+    """Return a job that lasts this long."""
     return replace(job, profile=replace(job.profile, warmup_s=0, duration_s=seconds))
 
 
@@ -199,7 +199,7 @@ class Load:
         )
 
     def _ended(self) -> str:
-        """Wait for the end: "ok", or what is wrong with it."""
+        """Wait for the end; return "ok", or what went wrong."""
         self._came.wait(self._start_s)
         late = self._start_s
         code: int | None = None

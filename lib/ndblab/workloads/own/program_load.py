@@ -33,7 +33,7 @@ class ProgramLoad:
     statements = ()
 
     def versions(self, binaries: Binaries) -> dict[str, str]:
-        """Return the version of sysbench, which fills the tables, if it does."""
+        """Return the version of sysbench, if it fills the tables."""
         return {} if self.schema else sysbench.versions(binaries)
 
     def prepare_command(self, job: Job) -> Command:
@@ -57,7 +57,7 @@ class ProgramLoad:
         return filled
 
     def warm_up(self, cluster: Cluster, job: Job) -> str:
-        """Run for the warm-up's seconds: "ok", or the reason why that failed."""
+        """Run for the warm-up's seconds; return "ok", or why that failed."""
         if not job.profile.warmup_s:
             return OK
         first = program.with_seconds(job, job.profile.warmup_s)

@@ -3,9 +3,9 @@
 In: a sample of a log. Out: bytes and text. Pure.
 
 A client replays one connection after the other, each in its order, and begins again at the end.
-Clients share the connections among themselves; of more clients than connections, several replay the
-same one, from different places. Statements are sent as text, as they stand in the log, in the
-databases of its `use` where these are there.
+Clients share the connections among themselves; if there are more clients than connections, several
+replay the same one, from different places. Statements are sent as text, as they stand in the log,
+in the databases of its `use` lines if these exist.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _SPREAD = "math.floor(all * mine / clients)"
 
 
 def quoted_name(name: str) -> str:
-    """Return a name as SQL has it in any case.
+    """Return a name quoted for SQL, whatever it contains.
 
     >>> quoted_name("my shop")
     '`my shop`'
@@ -104,7 +104,8 @@ def packed(sample: Sample) -> bytes:
 def compiled(sample: Sample, path: str, writes: bool) -> str:
     """Return the text of the script, which reads the data at this path.
 
-    With `writes`, clients of one connection all begin at its begin: they keep transactions whole.
+    With `writes`, clients of one connection all begin at its first statement, which keeps
+    transactions whole.
     """
     what = f"{count(sample.statements, 'statement')} of "
     what += count(len(sample.connections), "connection")

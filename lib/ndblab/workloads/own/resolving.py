@@ -1,8 +1,8 @@
 """What the user names as a workload: one of the lab's, or a file or a program of the user's own.
 
 In: what stands after `--workload` and `--schema`. Out: a `Workload`, whose generator `registry`
-finds by its name from then on. A workload of the user's own is called by the hash of its content:
-names of files are no part of a dataset.
+finds by its name from then on. A workload of the user's own is named after the hash of its content:
+file names are no part of a dataset.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class Workload:
 
     @property
     def takes_turns(self) -> bool:
-        """Return whether its clients can take turns: those of sysbench, whose sessions stay.
+        """Return whether its clients can take turns: only those of sysbench, whose sessions stay.
 
-        A script of the user's own may connect when it likes, and a log that writes would wait with
-        its transactions open.
+        The user's own script may connect at any time, and clients that replay a log with writes
+        would wait with transactions open.
         """
         apart = self.facts.get("kind") == LUA or bool(self.facts.get("writes"))
         return self.generator.ROLE == SYSBENCH and not apart
@@ -76,9 +76,9 @@ def resolve(
     ----------
     name : the name of a workload, the path of a file, or the command line of a program.
     schema : the path of a dump with the tables; without it, they are sysbench's.
-    writes : of a slow log, replay also statements that change data.
+    writes : for a slow log, also replay statements that change data.
     tell : called with what the user should know, such as that a log is sampled.
-    in_place : replay a slow log in the databases that it names, which are there.
+    in_place : replay a slow log in the databases that it names, which exist.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def _text(path: Path) -> str:
 
 
 def _with_required(path: Path) -> str:
-    """Return a script with all that it requires of its own folder."""
+    """Return a script with all that it requires from its own folder."""
     texts, left = {}, [path]
     while left:
         each = left.pop()

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
 
 IGNORED = "--mysql-ignore-errors=1213,1020,1205,1062,1297"
-"""Errors that sysbench counts and goes on from: its own default, duplicate keys, and what NDB calls
-temporary. Any other ends it, with the server's message."""
+"""Errors that sysbench counts but survives: its own defaults, duplicate keys, and what NDB calls
+temporary. Any other error ends it, with the server's message."""
 TRIAL_S, MOST_NAMED = 1, 3
 _NO_PREPARING = 1295
 """ER_UNSUPPORTED_PS: sysbench sends these as text."""
@@ -43,11 +43,11 @@ _ENGINE = "--mysql-storage-engine="
 class Scripted:
     """A load generator: sysbench with the script of a file called `name`.
 
-    Without a `schema` or a `prepare` of its own the tables are those of sysbench. `takes` are the
-    options that the script declares, of those that the lab would give it. `statements` are checked
-    by the server before the first run, each with its place in the file; `databases` has those that
-    are sent in another than the load's, by that place. Other scripts that it requires are in
-    `folder`. `reads_only` says that no statement changes or locks data.
+    Without a `schema` or a `prepare` of its own, the tables are those of sysbench. `takes` names
+    those of the lab's options that the script declares. The server checks `statements`, each with
+    its place in the file, before the first run; `databases` has, by that place, the database of
+    each that is sent in another than the load's. `folder` has other scripts that this one requires.
+    `reads_only` says that no statement changes or locks data.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Scripted:
             )
 
     def warm_up(self, cluster: Cluster, job: Job) -> str:
-        """Run for the warm-up's seconds: "ok", or the reason why that failed."""
+        """Run for the warm-up's seconds; return "ok", or why that failed."""
         return sysbench.warm_up(cluster, self._own(job), self.commands(job))
 
     def running(self, cluster: Cluster, job: Job) -> AbstractContextManager[Load]:
@@ -149,7 +149,7 @@ class Scripted:
         return replace(job, point=point, tolerated_errors=TOLERATED)
 
     def _adapted(self, command: Command) -> Command:
-        """Leave out the options that the script does not declare, and show it its folder."""
+        """Leave out options that the script does not declare, and add its folder to LUA_PATH."""
         unknown = tuple(option for name, option in _SIZES.items() if name not in self.takes)
         if "mysql_storage_engine" not in self.takes:
             unknown += (_ENGINE,)
@@ -203,7 +203,7 @@ def try_out(generator, cluster: Cluster, job: Job, name: str) -> None:
 
 
 def takes(text: str) -> frozenset[str]:
-    """Return which of the lab's options a script declares, or those that it requires."""
+    """Return which of the lab's options a script declares, or the scripts that it requires do."""
     known = (*_SIZES, "mysql_storage_engine")
     if re.search(r"\brequire\s*\(?\s*[\"']oltp_common[\"']", text):
         return frozenset(known)

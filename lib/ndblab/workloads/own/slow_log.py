@@ -1,9 +1,9 @@
-"""MySQL's slow query log: the statements of each connection in their order.
+"""MySQL's slow query log: the statements of each connection in order.
 
 In: the file. Out: a `Sample` of its statements. Only parts of a large file are read, evenly spread.
 
 The lines "# Time:", "# User@Host:" and "# Query_time:" head an entry (MySQL 8.0 and later); Percona
-Server and MariaDB write others besides. The connection is the number after "Id:" or "Thread_id:".
+Server and MariaDB write further ones. The connection is the number after "Id:" or "Thread_id:".
 A statement ends with a semicolon at the end of a line, before the next head or the end of the file.
 MySQL writes "use NAME;" where the database differs from that of the statement before.
 """
@@ -21,8 +21,8 @@ from ndblab.error import LabError
 MOST_BYTES, PARTS = 64 << 20, 16
 """How much of a log is read at most, and in how many parts."""
 LONGEST_BYTES = 4 << 20
-"""A statement that is longer is left out: what a part begins need not end, as in another kind of
-file, which may have no line either."""
+"""A longer statement is left out: in a file of another kind, one that begins in a part may never
+end, and there may not even be lines."""
 
 _USER = re.compile(r"# User@Host: .*?(?:\bId:\s*(\d+))?\s*$")
 _THREAD = re.compile(r"# Thread_id:\s*(\d+)")
@@ -50,7 +50,7 @@ _LITERAL = re.compile(
 class Entry(NamedTuple):
     """A statement of a log, without its semicolon; `at` is the byte of the log where it begins.
 
-    `database` is the one that it was sent in, empty if the log has not said so.
+    `database` is the one that it was sent in, empty if the log has not named one.
     """
 
     connection: int
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """Statements by connection, in their order, and how many of others were left out.
+    """Statements by connection, in order, and how many others were left out.
 
     `of_bytes` is the size of the log, `read_bytes` how much of it was read.
     """
@@ -94,9 +94,9 @@ class Sample:
 def sample(
     path: Path, writes: bool = False, most_bytes: int = MOST_BYTES, in_place: bool = False
 ) -> Sample:
-    """Read the SELECTs of a log that take no lock, with `writes` also what locks or changes data.
+    """Read the SELECTs of a log that take no lock; with `writes`, also what locks or changes data.
 
-    With `in_place` they keep the databases that they were sent in.
+    With `in_place`, statements keep the databases that they were sent in.
 
     Raises
     ------
@@ -131,9 +131,9 @@ def sample(
 
 
 def _in_databases(sample: Sample) -> Sample:
-    """Return the statements whose database is known: all, where the log names one at most.
+    """Return the statements whose database is known: all, if the log names at most one.
 
-    A part of a large log does not say it before it changes.
+    A part of a large log names the database only when it changes.
     """
     names = sample.databases
     kept = {
@@ -167,7 +167,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
 def entries(
     lines: Iterable[tuple[int, str]], end: int | None = None, partial: bool = False
 ) -> Iterator[Entry]:
-    """Yield the statements of lines, each of which comes with its place in the file.
+    """Yield the statements in lines, each line given with its place in the file.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def entries(
 
 
 def _says_something(line: str) -> bool:
-    """Return whether a line begins a statement of a client's, rather than one of the log's own."""
+    """Return whether a line begins a client's statement, rather than one of the log's own."""
     return bool(line.strip()) and not (_SKIPPED.match(line) or _BANNER.match(line))
 
 

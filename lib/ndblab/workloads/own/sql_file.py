@@ -17,7 +17,7 @@ from ndblab.workloads.own.placeholder import AGAIN, TEXT, ZIPF, Placeholder, Wro
 
 MOST_WEIGHT = 10_000
 MOST_NAMES = 1000
-"""Statements that one with placeholders in names may become; each is prepared once a client."""
+"""Statements that one with placeholders in names may become; each client prepares them all."""
 BEGIN = re.compile(r"(BEGIN(\s+WORK)?|START\s+TRANSACTION\b.*)$", re.IGNORECASE | re.DOTALL)
 END = re.compile(r"(COMMIT|ROLLBACK)\b(?!\s+TO\b)", re.IGNORECASE)
 
@@ -124,7 +124,7 @@ def parse(text: str, name: str) -> tuple[Unit, ...]:
 
 
 def _checked(unit: Unit, name: str) -> Unit:
-    """Refuse values that are used before they have a name, or whose name is given twice."""
+    """Refuse values that are used before they have a name, and names that are given twice."""
     known: dict[str, Placeholder] = {}
     for statement in unit.statements:
         for each in statement.placeholders:
@@ -149,7 +149,7 @@ def _checked(unit: Unit, name: str) -> Unit:
 
 
 def _values(each: Placeholder) -> float:
-    """Return how many values a placeholder can have; of the tables there are few."""
+    """Return how many values a placeholder can have; tables are few."""
     if "rows" in (each.low, each.high):
         return math.inf
     whole = isinstance(each.low, int) and isinstance(each.high, int)
@@ -289,7 +289,7 @@ def _joined(pieces: list[str | Placeholder]) -> tuple[str | Placeholder, ...]:
 
 
 def _first(each: Placeholder) -> str:
-    """Return the first value of a placeholder; of the profile's sizes that is 1."""
+    """Return the first value of a placeholder; for the profile's sizes, that is 1."""
     if each.values:
         return str(each.values[0])
     return str(each.low) if isinstance(each.low, int) else "1"

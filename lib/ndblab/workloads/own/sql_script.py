@@ -2,9 +2,9 @@
 
 In: units. Out: the text of a Lua script. Pure.
 
-Every statement is prepared once a client, as sysbench's own scripts do, and once for each name that
+Each client prepares every statement once, as in sysbench's own scripts, and once for each name that
 a placeholder in a name can make. An event is one unit. After an error that sysbench ignores, the
-transaction is rolled back and the client draws anew.
+transaction is rolled back and the client draws again.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def compiled(units: Sequence[Unit]) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a text as Lua has it, on one line.
+    """Return a text as a Lua string literal on one line.
 
     >>> literal('a "b"' + chr(10))
     '"a \\\\"b\\\\"\\\\n"'
@@ -128,7 +128,7 @@ def literal(text: str) -> str:
 
 
 def _once(each: Placeholder, number: int) -> list[str]:
-    """What a placeholder needs before the first event."""
+    """Return the lines that a placeholder needs before the first event."""
     if each.kind == CHOICE:
         own = ", ".join(literal(v) if isinstance(v, str) else str(v) for v in each.values)
         return [f"   values[{number}] = {{{own}}}"]
@@ -220,7 +220,7 @@ def _setting(
 
 
 def _drawn(each: Placeholder, numbers: Mapping[int, int]) -> str:
-    """The expression that draws a value; of a list, its place in the list."""
+    """Return the expression that draws a value or, from a list, its place in the list."""
     number = numbers[id(each)]
     if each.kind == CHOICE:
         return f"uniform(1, {len(each.values)})"
@@ -236,7 +236,7 @@ def _drawn(each: Placeholder, numbers: Mapping[int, int]) -> str:
 
 
 def _index(each: Placeholder, source: Placeholder, numbers: Mapping[int, int]) -> str:
-    """The expression for the place, from 1, of a value among those that it can have."""
+    """Return the expression for the place, from 1, of a value among all possible ones."""
     if not each.name:
         zipf = each.kind == ZIPF
         return f"zipf[{numbers[id(each)]}]()" if zipf else f"uniform(1, {_number_of(each)})"
@@ -254,7 +254,7 @@ def _value_at(source: Placeholder, numbers: Mapping[int, int], place: str) -> st
 
 
 def _flat(places: Sequence[str], sources: Sequence[Placeholder]) -> str:
-    """The place among all names that several placeholders make."""
+    """Return the expression for the place among all names that several placeholders make."""
     flat = ""
     for place, source in zip(places, sources, strict=True):
         flat = f"({flat} - 1) * {_number_of(source)} + {place}" if flat else place
@@ -275,7 +275,7 @@ def _bound(bound: int | str) -> str:
 
 
 def _length(source: Placeholder) -> int:
-    """The length of a bound text in bytes; 0 for a whole number."""
+    """Return the length of a bound text in bytes; 0 for a whole number."""
     if source.kind == TEXT:
         return source.length
     texts = [value for value in source.values if isinstance(value, str)]

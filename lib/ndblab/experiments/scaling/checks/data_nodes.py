@@ -130,7 +130,7 @@ def num_cpus(claim: Claim, evidence: Evidence) -> State:
 
 @condition("threads-27")
 def as_many_threads(claim: Claim, evidence: Evidence) -> State:
-    """Each data node has the threads of the brief's: among fewer, another kind may be busiest."""
+    """Each data node has as many threads as the brief's; of fewer, another kind may be busiest."""
     totals = _counted(_busiest(claim, evidence)).sum(axis=1)
     holds, wanted = bool((totals == BRIEF_LISTED).all()), f" ({BRIEF_LISTED} wanted)"
     return State(holds, f"a data node has {totals.min()} threads{'' if holds else wanted}")
@@ -138,7 +138,7 @@ def as_many_threads(claim: Claim, evidence: Evidence) -> State:
 
 @condition("tc-near-saturation")
 def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
-    """The tc threads have too little CPU as they are, so that more of them relieve something."""
+    """The tc threads are short of CPU, so that more of them would relieve them."""
     threads = place(evidence, of_claim(evidence, claim)[0], B).threads
     tc = threads[threads["thread"] == "tc"]
     if tc.empty:

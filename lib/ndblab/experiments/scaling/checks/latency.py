@@ -25,7 +25,7 @@ MINUTE_S = 60
 PEAK_CLIENTS = 32
 MOST_OVER = 1.2
 CARRIED = 0.95
-"""Share of a rate that a cluster carries which is not saturated: arrivals vary."""
+"""Share of a rate that an unsaturated cluster carries: arrivals vary."""
 _VARIED = {"qps": "throughput", P95: "p95"}
 
 
@@ -33,7 +33,7 @@ _VARIED = {"qps": "throughput", P95: "p95"}
 def one_server_p95(claim: Claim, evidence: Evidence) -> Finding:
     """Compare p95 of one server at every number of clients up to those that saturate it.
 
-    The brief's peaks at 32; elsewhere the value is shown at that of the server at hand.
+    The brief's server peaks at 32; elsewhere, the limit is the peak of the server at hand.
     """
     limit = PEAK_CLIENTS if evidence.cpus >= cpu_budget.BRIEF_CPUS else evidence.knee(1)
     return _p95_values(claim, evidence, [(1, c) for c in evidence.clients(1) if c <= limit])
@@ -59,7 +59,7 @@ def growth(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F7-doubling")
 def doubling_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare p95 of twice the servers with twice the clients, from 1 to 2 and from 2 to 4."""
+    """Compare p95 when servers and clients double, from 1 to 2 servers and from 2 to 4."""
     tests = [
         ratio(evidence, f"servers-{n}-{2 * n}", f"from {n} to {2 * n} servers", P95, 2)
         for n in (1, 2)
@@ -82,7 +82,8 @@ def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
 def before_saturation(claim: Claim, evidence: Evidence) -> State:
     """Both get the same load, well below what they can do, and carry it.
 
-    Without a rate it is one of clients that are enough for 16 servers and do not saturate 8.
+    Without a rate, the load is a number of clients that suffices for 16 servers and does not
+    saturate 8.
     """
     if EARLY in evidence.contrasts:
         rate = _rate(evidence, EARLY)
@@ -119,7 +120,7 @@ def sixteen_servers_p95(claim: Claim, evidence: Evidence) -> Finding:
 
 @condition("minutes")
 def in_minutes(claim: Claim, evidence: Evidence) -> State:
-    """The load lasts for a minute or more, as that of the source does."""
+    """The load lasts for a minute or more, as the source's does."""
     where = place(evidence, HALF_LOAD)
     seconds = float(where.runs["duration_s"].mean())
     holds, wanted = seconds >= MINUTE_S, f" ({MINUTE_S} s or more wanted)"
@@ -157,14 +158,14 @@ def _whole_seconds(evidence: Evidence, where: Place) -> pd.DataFrame:
 
 
 def _clipped(each: pd.Series, metric: str) -> pd.Series:
-    """A p95 that never left its bucket varies by less than a bucket, not by nothing."""
+    """Clip variations: a p95 that never left its bucket may vary within it, not by nothing."""
     return each.clip(lower=P95_STEP - 1 if metric == P95 else 1e-6)
 
 
 def _bias(seconds: pd.Series) -> pd.Series:
-    """Return by which factor the geometric mean of deviations of so few seconds is too small.
+    """Return the factor by which the geometric mean of deviations of so few seconds is too small.
 
-    That of normal values: the logarithm of a chi-squared value has a mean known by digamma.
+    For normal values, digamma gives the mean of the logarithm of a chi-squared value.
     """
     half = (seconds - 1) / 2
     return np.exp((digamma(half) - np.log(half)) / 2)

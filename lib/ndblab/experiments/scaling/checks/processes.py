@@ -33,9 +33,9 @@ TICK_PCT_S = 1.0
 PAGE_BYTES = 32_768
 PAGES_OF_FRAGMENT = 4
 MOST_UNUSED = 0.2
-# Where they cancel: with fewer rows a fragment has so few pages that its size is not linear.
+# The same where those cancel: with fewer rows a fragment has too few pages for a linear size.
 MOST_UNCERTAIN = 0.02
-# Of the two-sided 95 % interval of a normal value.
+# Standard deviations to either side in the 95 % interval of a normal value.
 NORMAL_95 = 1.96
 LOAD, UNDIVIDED = "load-1-k", "undivided"
 _VARIANTS = {
@@ -131,7 +131,7 @@ def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
     share = node / (node + _role(used, "ndbmtd") + _role(used, "mysqld"))
     # In a few seconds it uses few ticks of the kernel's clock, or none: their mean, not their logs.
     test = where.mean(share, f"of the cluster's CPU {where.words}")
-    # The kernel counts CPU in ticks: no run is known better than to one.
+    # The kernel counts CPU in ticks: the CPU of a run is known to one tick at best.
     cluster_pct_s = (used[["ndbmtd", "mysqld"]].sum(axis=1).mean()) * where.runs[
         "duration_s"
     ].mean()
@@ -154,8 +154,8 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
     """Divide the DataMemory that the tables took by their rows, on each data node.
 
     Each data node holds one replica of every row. The memory is counted, not sampled: the interval
-    spans the data nodes and the possibly empty part of each last page. Where as many tables were
-    filled with half the rows as well, the difference of both is divided by that of their rows.
+    spans the data nodes and the possibly empty part of each last page. If as many tables were also
+    filled with half the rows, the difference in memory is divided by the difference in rows.
     """
     filled = evidence.dataset.manifest.get("filled") or {}
     rows, taken = filled.get("rows"), filled.get("data_memory_bytes")

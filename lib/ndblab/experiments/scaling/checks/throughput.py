@@ -21,7 +21,7 @@ MOST = 16
 
 @check("F4-peak-clients", "F6-peak-clients")
 def peak_clients(claim: Claim, evidence: Evidence) -> Finding:
-    """Show the clients of the best mean throughput; a sweep says nothing of its neighbours."""
+    """Show the clients of the best mean throughput; a sweep does not compare it with others."""
     servers = _servers(claim)
     best = evidence.best(servers)
     qps = evidence.values(servers, best, "qps").mean()
@@ -42,7 +42,7 @@ def peak_qps(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F6-peak")
 def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare 16 servers with 8 and with 4, and those with fewer, step by step."""
+    """Compare 16 servers with 8 and with 4, then 4 with 2, and 2 with 1."""
     steps = [(16, 8), (16, 4), (4, 2), (2, 1)]
     tests = [
         ratio(evidence, _name(n, m), f"times that of {m} with {n} servers", tests=len(steps))
@@ -53,7 +53,7 @@ def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F6-double-servers")
 def double_servers(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare twice the servers with twice the clients: from 1 to 2, and from 2 to 4."""
+    """Compare throughput when servers and clients double, from 1 to 2 servers and from 2 to 4."""
     tests = [
         ratio(evidence, _name(2 * n, n), f"from {n} to {2 * n} servers", tests=2) for n in (1, 2)
     ]
@@ -69,9 +69,9 @@ def last_doubling(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("P-servers-1-2", "P-servers-2-4")
 def published_step(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare twice the servers with twice the clients; in the second step, slower ones are added.
+    """Compare throughput when servers and clients double; the second step adds slower servers.
 
-    The slower servers have a smaller share of the CPUs.
+    Slower servers have a smaller share of the CPUs.
     """
     name, label = {
         "P-servers-1-2": (_name(2, 1), "from 1 to 2 servers"),
@@ -83,7 +83,7 @@ def published_step(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F6-overload")
 def overload(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare more clients of 16 servers than the best number with the best.
+    """Compare 16 servers past their best number of clients with 16 servers at it.
 
     The sweep chose the best, and the contrast measures it anew.
     """

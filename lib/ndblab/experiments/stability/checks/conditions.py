@@ -15,8 +15,8 @@ from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import series, summary
 
 HOUR_S = 3600
-# The warm-up after which, by the brief, a measurement as short as a window is enough, and what a
-# run must last to show it.
+# The warm-up after which, by the brief, a measurement as short as a window is enough, and how long
+# a run must be to show it.
 WARMUP_S, RUN_S = 120, 600
 # Sources give the range of a curve, not of every second: the central 95 % of seconds stand for it.
 RANGE = (0.025, 0.975)
@@ -25,7 +25,7 @@ RANGE = (0.025, 0.975)
 # system services take some 3 % beside a saturated cluster.
 QUIET_PCT = 6
 STEADY_PCT = 6
-"""What the published band of 3 % to either side leaves to a host."""
+"""How much a host may vary for the published band of 3 % to either side."""
 STOLEN_PCT = 1
 """Where the hypervisor takes more, it may be what varies: stolen time comes in bursts."""
 _CLIENT, _CONTROL = "a query of sysbench cost it", "the same work of the control took it"
@@ -33,7 +33,7 @@ _CLIENT, _CONTROL = "a query of sysbench cost it", "the same work of the control
 
 @condition("hour")
 def an_hour(claim: Claim, evidence: Evidence) -> State:
-    """A run lasts an hour, as that of the source; sysbench ends some milliseconds early or late."""
+    """A run lasts an hour, as the source's does; sysbench ends milliseconds early or late."""
     runs = written(evidence) if claim.id == "R-long" else at_best(evidence)
     seconds = float(runs["duration_s"].max())
     holds, wanted = seconds > 0.99 * HOUR_S, f" ({HOUR_S} s wanted)"
@@ -93,7 +93,7 @@ def steady_host(claim: Claim, evidence: Evidence) -> State:
 
 
 def _of_seconds(claim: Claim) -> float | None:
-    """Return how far a claim lets seconds be from their middle, as a share; None of other claims.
+    """Return how far a claim lets seconds be from their middle, as a share; None for other claims.
 
     >>> from types import SimpleNamespace
     >>> _of_seconds(SimpleNamespace(id="F1-stable", high=0.0303))

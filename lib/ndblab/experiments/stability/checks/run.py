@@ -29,7 +29,8 @@ SECOND_QUERIES = 1_650_000
 """Queries of a second in the middle of the published band."""
 # No trend per hour is estimated from less than this.
 TREND_S = 600
-# Windows as short as the brief's measurements; the first decides. Near is near enough to the mean.
+# Windows as short as the brief's measurements, the first of which decides; and the distance from
+# the mean that counts as near.
 WINDOWS_S, NEAR = (120, 60), 0.03
 # What the source of R-long calls a short run.
 SHORT_S = 30
@@ -96,8 +97,8 @@ def mean_p95(claim: Claim, evidence: Evidence) -> Finding:
 def steady_throughput(claim: Claim, evidence: Evidence) -> Finding:
     """Compare half the width of the central 95 % of seconds.
 
-    That of windows with as many queries as a second of the source is shown: the fewer are counted,
-    the more a count varies. An hour of a small host has too few of them to judge.
+    The same is shown for windows with as many queries as a second of the source has: the fewer are
+    counted, the more a count varies. An hour on a small host has too few such windows to judge.
     """
     share = RANGE[1] - RANGE[0]
 
@@ -131,7 +132,7 @@ def drift(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("W-warmup")
 def short_measurement(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the share of windows near the mean of the run: of 2 minutes; of 1 it is shown."""
+    """Judge the share of 2-minute windows near the mean of the run; show that of 1-minute ones."""
 
     def values(samples: Samples, runs: int) -> list[Comparison]:
         tests = []
@@ -152,8 +153,8 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
 
     The source blames checkpoints for what a long run loses. A run between two of them is its short
     run: there are as many as there are checkpoints, each beside the checkpoint that it is compared
-    with. The first seconds of the longest run, its short run by the letter, are shown: there is one
-    of it, and the noise of one. So is the CPU that checkpoints take.
+    with. The first seconds of the longest run, literally a short run, are only shown: there is just
+    one, with the noise of one. The CPU that checkpoints take is shown, too.
     """
     runs = written(evidence)
     repeats = cost.of_longest(runs, evidence.dataset.tables)
@@ -171,7 +172,7 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def _shown(repeats: cost.Repeats) -> list[Comparison]:
-    """Return what a long run loses by the letter, and the CPU of checkpoints; not judged."""
+    """Return the long run over its first seconds, and the CPU of checkpoints; not judged."""
     found = []
     qps = repeats.longest.samples["qps"]
     if len(qps) > SHORT_S:
