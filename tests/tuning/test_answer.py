@@ -71,6 +71,16 @@ def test_what_is_pasted_is_grouped_by_what_it_costs():
     assert "equivalent within 1 %" in answer.sentence(fewer, wanted(), {})
 
 
+def test_settings_from_which_no_clear_gain_was_seen_are_named():
+    """The confirmed gain is that of all together; what was left out is not named again."""
+    doubtful = outcome(WINNER, doubtful=("ndb_batch_size",))
+    [line] = [line for line in answer.details(doubtful, wanted()) if "No clear gain" in line]
+    assert "ndb_batch_size=8192: leave out" in line
+    assert answer.to_json(doubtful, wanted(), {})["doubtful"] == ["ndb_batch_size"]
+    left = outcome(WINNER, doubtful=("ndb_batch_size",), needless=("ndb_batch_size",))
+    assert not any("No clear gain" in line for line in answer.details(left, wanted()))
+
+
 def test_nothing_found_names_the_gain_that_is_excluded():
     """It also says how many were tried; without a bound it excludes no gain."""
     text = answer.sentence(outcome(excluded=0.04, bounded=170), wanted(), {})

@@ -92,6 +92,9 @@ def details(found: Outcome, wanted: Wanted) -> list[str]:
         lines.append(f"  {number}. {wanted.space.words(each.configuration)}: {_confirmed(each)}")
     if lines:
         lines.insert(0, "Confirmed in new starts, beside what the search had seen:")
+    if doubt := tuple(pair for pair in kept(found) if pair[0] in found.doubtful):
+        each = wanted.space.words(doubt)
+        lines.append(f"No clear gain was seen from {each}: leave out what you do not want to set.")
     lines.append(f"Tried: {count(found.tried, 'configuration')}.")
     if len(found.by_design) > 1:
         lines.append("Excluded, by how a configuration was tried (95 % each):")
@@ -172,6 +175,7 @@ def to_json(
             for each in found.finalists
         ],
         "needless": list(found.needless),
+        "doubtful": list(found.doubtful),
         "beside": {goal: _plain(ratio) for goal, ratio in beside.items()},
         "tried": found.tried,
         "infeasible": {wanted.space.words(own): why for own, why in found.infeasible if own},

@@ -87,7 +87,8 @@ class Outcome:
 
     `needless` names the knobs of the winner without which it is equivalent. With 95 % confidence,
     not even the best of `bounded` configurations gains more than `excluded`, a part of 1; NaN if
-    unknown. `by_design` says the same for the configurations of each design.
+    unknown. `by_design` says the same for the configurations of each design. `doubtful` names the
+    knobs of the winner from which the search saw no clear gain.
     """
 
     winner: Finalist | None
@@ -98,6 +99,7 @@ class Outcome:
     excluded: float
     bounded: int = 0
     by_design: tuple[Excluded, ...] = ()
+    doubtful: tuple[str, ...] = ()
 
 
 def judge(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,7 +86,10 @@ class Search:
 
     def stands(self, history: History) -> outcome.Outcome:
         """Return what may be believed so far."""
-        return outcome.judge(history, self.finalists(history), self.limits)
+        found = outcome.judge(history, self.finalists(history), self.limits)
+        if found.winner is None:
+            return found
+        return replace(found, doubtful=self._doubtful(history, found.winner.configuration))
 
     def finalists(self, history: History) -> list[outcome.Candidate]:
         """Return what to confirm: the best of the search, without settings that add nothing.
@@ -227,15 +230,11 @@ class Search:
         return any(look <= last and chance > HOPE for look, chance in chances.items())
 
     def _ablate(self, history: History) -> Trial | None:
-        winner = self.stands(history).winner
-        if winner is None or len(winner.configuration) < 2:
+        stands = self.stands(history)
+        if stands.winner is None or len(stands.winner.configuration) < 2:
             return None
-        whole = winner.configuration
-        known = screening.effects(self.space, history.of(SEARCH))
-        for word, value in sorted(whole, key=lambda pair: known[pair].mean):
-            effect = known[word, value]
-            if effect.mean - 2 * effect.deviation > screening.WORTH:
-                continue
+        whole = stands.winner.configuration
+        for word in stands.doubtful:
             fewer = self.space.effective(dict(without(whole, word)))
             if fewer != without(whole, word):
                 # Another setting does nothing without it: the two belong together.
@@ -246,6 +245,13 @@ class Search:
                 continue
             return self._trial(history, ABLATE, fewer, len(gains) + 1, self.budget_s, whole)
         return None
+
+    def _doubtful(self, history: History, whole: Configuration) -> tuple[str, ...]:
+        """Return the knobs from which the search saw no clear gain, the least gain first."""
+        known = screening.effects(self.space, history.of(SEARCH))
+        least = {pair: known[pair].mean - 2 * known[pair].deviation for pair in whole}
+        unclear = [pair for pair in whole if least[pair] <= screening.WORTH]
+        return tuple(word for word, _ in sorted(unclear, key=lambda pair: known[pair].mean))
 
     def _exclude(self, history: History) -> Trial | None:
         """Narrow down what may have been missed, if nothing was found.
