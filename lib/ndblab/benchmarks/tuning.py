@@ -26,7 +26,7 @@ from ndblab.tuning.space import BASELINE, Configuration, Space, Tunable, Value, 
 
 HOUR_S, SHORT_S = 3600.0, 1200.0
 BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
-DEVIATIONS = {ALTERNATION: (0.004, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.017, 0.038)}
+DEVIATIONS = {ALTERNATION: (0.006, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.008, 0.038)}
 """Deviation of a block's log ratio where clients take turns, measured on 2 virtual CPUs: smallest
 and largest, each of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
 FREEDOM = 6

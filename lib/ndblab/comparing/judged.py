@@ -150,7 +150,7 @@ def claims(within: float = WITHIN) -> dict[str, Claim]:
 
 
 def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
-    """Return the least chance of each later look to decide: that of the likelier outcome."""
+    """Return the chance of each later look to decide, at least: that of the likelier outcome."""
     if not logs.size:
         return None
     apart = sequential.chances(logs, 0.0, 0.0)

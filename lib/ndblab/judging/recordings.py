@@ -134,10 +134,10 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
     if opposed in words:
         why = f"one recording alone is {opposed}; {finding.why}"
         return replace(finding, verdict=INCONCLUSIVE, why=why)
-    if finding.verdict == INCONCLUSIVE and words in ({REPRODUCED}, {CONTRADICTED}):
-        why = f"each of {len(tested)} recordings alone is {words.pop()}, but so few together "
-        why += f"decide only large effects: {finding.why}"
-        return replace(finding, why=why)
+    said = {_word(each) for each in tested}
+    if finding.verdict == INCONCLUSIVE and words <= {*_DECIDED} and len(said) == 1:
+        why = f"each of {len(tested)} recordings alone is {said.pop()}, but together they have "
+        return replace(finding, why=why + finding.why)
     return finding
 
 

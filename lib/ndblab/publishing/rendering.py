@@ -88,10 +88,11 @@ def _counted(every: pd.DataFrame) -> str:
     of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
     decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
     return (
-        f"{len(claims)} claims rest on {measured} independent measurements: {words}. "
+        f"{len(claims)} claims rest on {measured} independent measurements: {words} (claims that "
+        "share a measurement count once). "
         f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
         "and not judged. "
-        f"Of {len(of_figures)} claims on the brief's figures, these hosts decide {decided}."
+        f"These hosts decide {decided} of the {len(of_figures)} claims on the brief's figures."
     )
 
 
@@ -117,6 +118,7 @@ def results(every: pd.DataFrame) -> str:
         word += f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
         lines.append(f"| {claim} | {own} | {word} | {terminal.measured(row)} |")
     lines += ["", "## Claims that could not be tested", ""]
+    lines += ["Absolute numbers of other machines and the readings of `ndb_top` are left out.", ""]
     lines += ["| claim | verdict here | why |", "|---|---|---|"]
     for row in every[ruled_out].itertuples():
         why = row.reason.partition("; measured:")[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.api_ceiling import AT_ONCE
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, listed, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.planning.point import DEFAULT_VARIANT
@@ -24,7 +24,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     found = interfaces.costs(dataset.runs, dataset.processes)
     best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
     each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
-    at, few = _at(dataset), _with_few_clients(found)
+    at, few = _at(dataset), _with_few_clients([*dataset.earlier, dataset])
     return [
         Clause(
             "R-nosql",
@@ -48,13 +48,23 @@ def _at(dataset: Dataset) -> str:
     return f" and {count(point['clients'], 'client')}" if point else ""
 
 
-def _with_few_clients(costs: pd.DataFrame) -> str:
-    """Say how much more CPU a lookup takes through SQL, with the fewest clients."""
+def _with_few_clients(recorded: Sequence[Dataset]) -> str:
+    """Say how the interfaces compare with fewest clients: the more, the more SQL costs.
+
+    There each recording has a few runs and no contrast, so it has a value and no interval.
+    """
     [single] = [name for name, number in AT_ONCE.items() if number == 1]
-    cpu_us = costs.pivot(index="clients", columns="variant", values="cpu_us")
-    both = cpu_us.reindex(columns=[DEFAULT_VARIANT, single]).dropna()
-    if len(both) < 2:
+    times: dict[int, list[str]] = {}
+    for data in recorded:
+        found = interfaces.costs(data.runs, data.processes)
+        cpu_us = found.pivot(index="clients", columns="variant", values="cpu_us")
+        both = cpu_us.reindex(columns=[DEFAULT_VARIANT, single]).dropna()
+        if len(both) > 1:
+            fewest = both.loc[both.index.min()]
+            value = plain(fewest[DEFAULT_VARIANT] / fewest[single])
+            times.setdefault(int(both.index.min()), []).append(value)
+    if not times:
         return ""
-    fewest = both.loc[both.index.min()]
-    times = plain(fewest[DEFAULT_VARIANT] / fewest[single])
-    return f", and {times} times with {count(both.index.min(), 'client')}"
+    clients, values = min(times.items())
+    several = f" ({len(values)} recordings)" if len(values) > 1 else ""
+    return f", and with {count(clients, 'client')} {listed(values)} times{several}"

@@ -162,7 +162,7 @@ def _gave_up(
     noticed = int(runs["gave_up_clients"].combine(waited, max).max())
     some = f"at most {noticed}" if noticed else "none"
     text = f"when {subject}, {some} of {count(int(runs['clients'].max()), 'client')} "
-    text += f"gave up after one retry, or waited for more than {LONGEST_GAP_S:g} s"
+    text += f"gave up after one retry, or waited through a gap of more than {LONGEST_GAP_S:g} s"
     return _finding(claim, evidence, runs, noticed, text, also)
 
 
