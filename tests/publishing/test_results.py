@@ -147,8 +147,7 @@ def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
     assert str(effects.PICTURE.relative_to(recorded.ROOT)) in rendering.README.read_text()
     assert effects.is_current(verdicts, publication.claims())
     shown = effects.table(verdicts, publication.claims())
-    title = effects.title(shown, publication.claims())
-    assert f"can test {len(shown)} of " in title
+    assert f" of {len(shown)} testable effects" in effects.title(shown)
     changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
     assert not effects.is_current(changed, publication.claims())
 

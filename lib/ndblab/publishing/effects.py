@@ -53,11 +53,10 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
     return found.sort_values("ratio", ascending=False)[columns].reset_index(drop=True)
 
 
-def title(rows: pd.DataFrame, claims: Sequence[Claim]) -> str:
-    """Say how many effects could be tested, and how many agree; most have no published size."""
-    agree, every = _agrees(rows), sum(bool(claim.effect) for claim in claims)
-    words = f"Small hosts can test {len(rows)} of {every} published effects"
-    words += f"; {sum(agree)} of these point the published way"
+def title(rows: pd.DataFrame) -> str:
+    """Say how many of the effects agree with what was published, most of which has no size."""
+    agree = _agrees(rows)
+    words = f"{sum(agree)} of {len(rows)} testable effects point the published way"
     decided = (agree & (rows["verdict"] == verdict.REPRODUCED)).any()
     return words if decided or not agree.any() else f"{words}; none is decided yet"
 
@@ -95,10 +94,12 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
             if claim.comparison == "equal":
                 anchors[row.name] = [_mark(claim)]
         forest.draw(figure.subplots(), rows, "Ratio", allowed=allowed, anchors=anchors)
-        notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
+        more = sum(bool(claim.effect) for claim in claims) - len(rows)
+        notes = [f"{more} other published effects cannot be tested here."] if more else []
+        notes += ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
         notes += ["Star: the size that was published, of another machine."] if anchors else []
         notes += [words] if (words := open_yet(rows)) else []
-        head = sheet.Head(title(rows, claims), notes)
+        head = sheet.Head(title(rows), notes)
         sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
     return figure
 

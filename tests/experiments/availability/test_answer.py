@@ -82,13 +82,13 @@ def test_more_arbitrators_are_advised_as_far_as_they_were_measured() -> None:
     lost = [faults.run(LOST, repeat, lost=4, gave_up=8, gap_s=8.0) for repeat in (1, 2)]
     alone = answered(dataset(*lost))
     assert alone.certain[0].startswith("a data node killed after the only management node stopped")
-    assert alone.certain[0].endswith("lost acknowledged writes in 2 of 2 runs, at most 4")
+    assert alone.certain[0].endswith("lost up to 4 acknowledged writes, in 2 of 2 runs")
     assert alone.advice[0].startswith("Documented, not measured here")
     kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat) for repeat in (1, 2))))
     assert "as further arbitrators, the same fault lost no write in 2 runs" in kept.certain[1]
     assert "ArbitrationRank=2" in kept.advice[0]
     not_kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat, lost=1) for repeat in (1, 2))))
-    assert "lost acknowledged writes in 2 of 2 runs, at most 1" in not_kept.certain[1]
+    assert "lost up to 1 acknowledged write, in 2 of 2 runs" in not_kept.certain[1]
     assert not_kept.advice[0].startswith("Documented, not measured here")
 
 

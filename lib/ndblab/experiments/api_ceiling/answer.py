@@ -24,28 +24,19 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     found = interfaces.costs(dataset.runs, dataset.processes)
     best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
     each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
-    at, few = _at(dataset), _with_few_clients([*dataset.earlier, dataset])
+    few = _with_few_clients([*dataset.earlier, dataset])
     return [
         Clause(
             "R-nosql",
-            f"with the same CPU time{at}, the NDB API did {{value}} times as many lookups as SQL "
+            "with the same CPU time, the NDB API did {value} times as many lookups as SQL "
             f"{{interval}}{few}",
-            f"with the same CPU time{at}, the NDB API did only {{value}} times as many lookups as "
-            f"SQL {{interval}}{few}",
+            "with the same CPU time, the NDB API did only {value} times as many lookups as SQL "
+            f"{{interval}}{few}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
         f"key lookups/s with all CPUs: {'; '.join(each)}{within_one_start(dataset.slices)}",
-        Advice(
-            "Where key lookups use up the CPUs, take them out of SQL before adding MySQL servers"
-        ),
+        Advice("Where key lookups use up the CPUs, take them out of SQL first"),
     ]
-
-
-def _at(dataset: Dataset) -> str:
-    """Say with how many clients the interfaces are compared; nothing if they are not."""
-    known = {each["name"]: each["a"]["point"] for each in dataset.manifest.get("contrasts", ())}
-    point = known.get(interfaces.SINGLE)
-    return f" and {count(point['clients'], 'client')}" if point else ""
 
 
 def _with_few_clients(recorded: Sequence[Dataset]) -> str:
@@ -66,5 +57,4 @@ def _with_few_clients(recorded: Sequence[Dataset]) -> str:
     if not times:
         return ""
     clients, values = min(times.items())
-    several = f" ({len(values)} recordings)" if len(values) > 1 else ""
-    return f", and with {count(clients, 'client')} {listed(values)} times{several}"
+    return f"; with {count(clients, 'client')} {listed(values)} times"

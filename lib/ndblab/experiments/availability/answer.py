@@ -160,11 +160,10 @@ def _losses(outages: pd.DataFrame) -> Iterator[str]:
     for fault, runs in outages.groupby("fault", observed=True):
         most, losing = int(runs["lost"].max()), int((runs["lost"] > 0).sum())
         stopped = f"stopped service for up to {plain(runs['longest_gap_s'].max())} s"
-        of = f"in {losing} of {count(len(runs), 'run')}"
-        if losing == 1:
-            yield f"{worded(fault)} {stopped}, and lost {count(most, 'acknowledged write')} {of}"
-        elif losing:
-            yield f"{worded(fault)} {stopped}, and lost acknowledged writes {of}, at most {most}"
+        writes = f"{'up to ' if losing > 1 else ''}{count(most, 'acknowledged write')}"
+        if losing:
+            of = f"in {losing} of {count(len(runs), 'run')}"
+            yield f"{worded(fault)} {stopped} and lost {writes}, {of}"
 
 
 def _with_arbitrators(outages: pd.DataFrame) -> Iterator[str]:
@@ -203,8 +202,8 @@ def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
     """Say what helps against two faults that did harm, as measured or as documented."""
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
-            "Let more than one process arbitrate: set ArbitrationRank=2 for MySQL servers, best "
-            "on hosts without a data node"
+            "Let more than one process arbitrate: set ArbitrationRank=2 for MySQL servers on "
+            "other hosts"
         )
     elif LOST_ARBITRATOR in lost:
         yield Advice(

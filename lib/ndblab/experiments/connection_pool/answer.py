@@ -42,11 +42,11 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"
-    for name, where in (("pools-1-8", "with all CPUs to itself"), ("pools-1-8-share", beside)):
+    for name, where in (("pools-1-8", "with all CPUs"), ("pools-1-8-share", beside)):
         if name in found.index and not math.isnan(found.at[name, "low"]):
             ratio, low, high = (found.at[name, part] for part in ("ratio", "low", "high"))
             words = "fewer queries than with 1", "more queries than with 1", "as many as with 1"
             did = less_or_more(ratio, low, high, *words)
             yield f"{where}, a MySQL server with ndb_cluster_connection_pool=8 did {did}"
             if name == "pools-1-8" and high < 1:
-                yield Advice("On so small a host, leave ndb_cluster_connection_pool at 1")
+                yield Advice("On a host with few CPUs, leave it at 1")

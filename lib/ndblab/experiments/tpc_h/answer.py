@@ -45,8 +45,8 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         worst = slower.loc[slower["ratio"].idxmin()]
         said.append(
             Advice(
-                "Leave ndb_join_pushdown on, and set it off in the session of a query that is "
-                f"slower with it: Q{worst['query']} took {plain(1 / worst['ratio'])} times as long"
+                "Leave ndb_join_pushdown on; set it off for a session whose query is slower with "
+                f"it (Q{worst['query']}: {plain(1 / worst['ratio'])} times as long)"
             )
         )
     said.append(
@@ -63,7 +63,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 def _held(slices: Sequence[pd.DataFrame]) -> str:
     """Say in how many recordings a finding holds, or that it is from a single cluster start."""
     if len(slices) > 1:
-        return f", in {len(slices)} recordings together"
+        return f", in {len(slices)} recordings"
     names = set(slices[0]["contrast"].astype(str))
     return within_one_start(slices[0], *names)
 
