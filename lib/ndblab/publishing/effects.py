@@ -95,10 +95,10 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
                 anchors[row.name] = [_mark(claim)]
         forest.draw(figure.subplots(), rows, "Ratio", allowed=allowed, anchors=anchors)
         more = sum(bool(claim.effect) for claim in claims) - len(rows)
-        notes = [f"{more} other published effects cannot be tested here."] if more else []
-        notes += ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
+        notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
         notes += ["Star: the size that was published, of another machine."] if anchors else []
         notes += [words] if (words := open_yet(rows)) else []
+        notes += [f"{more} other published effects cannot be tested here."] if more else []
         head = sheet.Head(title(rows), notes)
         sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
     return figure
