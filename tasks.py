@@ -648,7 +648,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
 
 
 @cluster_command
-def bench(c, only=None, real=None, minutes=None):
+def bench(c, only=None, real=None):
     """Measure the lab itself and print each result beside its goal.
 
     Examples:
@@ -660,7 +660,7 @@ def bench(c, only=None, real=None, minutes=None):
     """
     from ndblab import benchmarks
 
-    benchmarks.run(only, real, minutes)
+    benchmarks.run(only, real)
 
 
 @cluster_command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,24 +84,26 @@ def line(
     }
 
 
-def test_a_cut_run_goes_on_with_what_the_file_lacks(tmp_path: Path) -> None:
+def test_a_cut_run_goes_on_with_what_the_file_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Comparisons of another host or limit do not count; twins have no limit."""
     file = tmp_path / "out" / "compare.csv"
-    mine, other = Trials(file, "a host", "9.7.4", 3), Trials(file, "another", "9.7.4", 3)
+    mine, other = Trials(file, "a host", "9.7.4"), Trials(file, "another", "9.7.4")
     assert mine.missing(PLANTED, SWITCHED, 2) == range(1, 3)
     mine.append(line(PLANTED, 1, 1.04, 1.05, FASTER))
     mine.append(line(OF_TWINS, 1, 1.01, design=TWINS))
     other.append(line(PLANTED, 1, 0.9, 0.95, SLOWER))
     assert mine.missing(PLANTED, SWITCHED, 2) == range(2, 3)
     assert mine.missing(PLANTED, RESTARTS, 2) == range(1, 3)
-    longer = Trials(file, "a host", "9.7.4", 5)
-    assert list(longer.missing(PLANTED, SWITCHED, 1)) == [1]
-    assert list(longer.missing(OF_TWINS, TWINS, 1)) == []
+    monkeypatch.setitem(trials.MINUTES, PLANTED, 4)
+    assert list(mine.missing(PLANTED, SWITCHED, 1)) == [1]
+    assert list(mine.missing(OF_TWINS, TWINS, 1)) == []
 
 
 def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
     """An open comparison is not a right one; equal twins have a mean and a deviation."""
-    found = Trials(tmp_path / "compare.csv", "a host", "9.7.4", 3)
+    found = Trials(tmp_path / "compare.csv", "a host", "9.7.4")
     for number, outcome in enumerate([FASTER, FASTER, UNDECIDED, SLOWER], 1):
         found.append(line(PLANTED, number, 1.05, 1.05, outcome))
     found.append(line(PLANTED, 1, 1.05, 1.05, FASTER, TWINS))
@@ -116,6 +119,7 @@ def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
     assert "wrong 25.0 %, open 25.0 %" in right.note
     assert "at most 12 min" in rows["twins, by CPU quotas, 5 %: told right"].note
     assert rows["switched, by CPU quotas, equal: told apart"].median == 50
+    assert "at most 5 min" in rows["switched, by CPU quotas, equal: told apart"].note
     assert rows["point selects of a .sql file, over sysbench's script"].met
     assert rows["equal twins, sd of log ratio"].median == pytest.approx(0.01, rel=0.01)
     assert rows["equal twins, mean off 1"].met
@@ -123,16 +127,16 @@ def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
 
 def test_an_empty_file_has_an_empty_table(tmp_path: Path) -> None:
     """Before the first comparison there is nothing to say."""
-    found = Trials(tmp_path / "none.csv", "a host", "9.7.4", 3)
+    found = Trials(tmp_path / "none.csv", "a host", "9.7.4")
     assert found.table() == []
     assert isinstance(found.known(), pd.DataFrame)
 
 
-@pytest.mark.parametrize("options", [{"real": "x"}, {"real": 0}, {"minutes": 3}])
-def test_the_number_of_real_comparisons_is_checked_first(options: dict) -> None:
+@pytest.mark.parametrize("real", ["x", 0])
+def test_the_number_of_real_comparisons_is_checked_first(real: object) -> None:
     """Before anything is installed or started."""
     with pytest.raises(LabError, match="--real"):
-        benchmarks.run("compare", **options)
+        benchmarks.run("compare", real=real)
 
 
 def test_only_comparisons_are_made_for_real() -> None:
@@ -212,9 +216,12 @@ def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) ->
     """With variants that differ in the quota of servers and clients, up to the deciding look."""
     bench = planted.bench(PLANTED, SWITCHED, a_host(), BINARIES)
     clusters = SimpleNamespace(ready=lambda point: None)
-    found = planted_on_cluster._compare(bench, PLANTED, 1, 3, clusters)
+    found = planted_on_cluster._compare(bench, PLANTED, 1, clusters)
     assert (found["truth"], found["outcome"], found["blocks"]) == (1.05, FASTER, 4)
-    assert len(str(found["logs"]).split()) == 4
+    halves = [block.split("/") for block in str(found["logs"]).split()]
+    assert len(halves) == 4
+    mean = np.mean([[float(half) for half in block] for block in halves])
+    assert mean == pytest.approx(math.log(float(found["ratio"])), abs=1e-4)
     quotas = [bench.experiment.variant(side.point.variant).quotas["sql"]
               for side in (made_up[0].a, made_up[0].b)]  # fmt: skip
     assert quotas[1] / quotas[0] == pytest.approx(1.05)
@@ -223,7 +230,7 @@ def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) ->
 def test_a_start_of_equal_twins_has_one_block(made_up: list[Contrast]) -> None:
     """Of the start's own number, as every other one exchanges their places."""
     bench = planted.bench(OF_TWINS, TWINS, a_host(), BINARIES)
-    found = planted_on_cluster._compare(bench, OF_TWINS, 3, 3, SimpleNamespace())
+    found = planted_on_cluster._compare(bench, OF_TWINS, 3, SimpleNamespace())
     assert (found["kind"], found["number"], found["blocks"]) == (OF_TWINS, 3, 1)
     assert made_up[0].design == TWINS
 
@@ -246,5 +253,5 @@ def test_a_comparison_without_a_whole_block_is_made_again(
     monkeypatch.setattr(planted_on_cluster.blocks, "measure", lambda *a: "disturbed")
     bench = planted.bench(OF_TWINS, TWINS, a_host(), BINARIES)
     with pytest.raises(LabError, match="no whole block") as caught:
-        planted_on_cluster._compare(bench, OF_TWINS, 1, 3, SimpleNamespace())
+        planted_on_cluster._compare(bench, OF_TWINS, 1, SimpleNamespace())
     assert "goes on" in str(caught.value.next_step)

@@ -45,13 +45,12 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
 }
 
 
-def run(only: str | None = None, real: object = None, minutes: object = None) -> None:
+def run(only: str | None = None, real: object = None) -> None:
     """Run one benchmark, or all of them, and print each row as soon as it is measured.
 
     Parameters
     ----------
     real : for `compare`, how many comparisons to make on a real cluster; None for resampled ones.
-    minutes : after which each of these comparisons ends at the latest.
 
     Raises
     ------
@@ -66,8 +65,8 @@ def run(only: str | None = None, real: object = None, minutes: object = None) ->
             next_step="Choose one, or drop the name to run all.",
         )
     chosen = BENCHMARKS if only is None else {only: BENCHMARKS[only]}
-    if real is not None or minutes is not None:
-        chosen = _on_a_cluster(chosen, real, minutes)
+    if real is not None:
+        chosen = _on_a_cluster(chosen, real)
     print(f"# {host.read().describe()}; load {os.getloadavg()[0]:.2f} at the start")
     print(line(COLUMNS), flush=True)
     failed: list[str] = []
@@ -95,16 +94,14 @@ def run(only: str | None = None, real: object = None, minutes: object = None) ->
 
 
 def _on_a_cluster(
-    chosen: Mapping[str, Callable[[], list[Row]]], real: object, minutes: object
+    chosen: Mapping[str, Callable[[], list[Row]]], real: object
 ) -> dict[str, Callable[[], list[Row]]]:
     """Return the comparisons on a real cluster in place of the resampled ones."""
     if set(chosen) != {"compare"}:
         raise LabError(
-            "Only the benchmark compare has --real and --minutes",
+            "Only the benchmark compare has --real",
             found=", ".join(chosen),
             next_step="Type: ./lab bench compare --real 40",
         )
     wanted = number.whole("--real", real)
-    limit_min = planted_on_cluster.MINUTES
-    limit_min = limit_min if minutes is None else number.whole("--minutes", minutes)
-    return {"compare": functools.partial(planted_on_cluster.real, wanted, limit_min)}
+    return {"compare": functools.partial(planted_on_cluster.real, wanted)}

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from ndblab import dataset, install
 from ndblab.benchmarks import planted
 from ndblab.benchmarks.planted import KINDS, TRUTHS, Bench
-from ndblab.benchmarks.trials import FILE, LONGER, OF_TWINS, PLANTED, SAME, Trials
-from ndblab.comparing import answer, choice, judged
+from ndblab.benchmarks.trials import FILE, OF_TWINS, PLANTED, SAME, Trials, limit_min
+from ndblab.comparing import answer, choice, judged, made
 from ndblab.design.contrast import SWITCHED, TWINS, Contrast
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
@@ -28,24 +28,21 @@ from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.deciding.board import Board
 from ndblab.measuring.deciding.loop import Loop
 from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ndblab.benchmarks.row import Row
 
-MINUTES, ATTEMPTS, BATCH = 3, 3, 5
-"""Minutes of a comparison, tries of one that fails, and comparisons of one design in a row."""
+ATTEMPTS, BATCH = 3, 5
+"""Tries of a comparison that fails, and comparisons of one design in a row."""
 
 
-def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
+def real(number: int, file: Path = FILE) -> list[Row]:
     """Make so many comparisons of each kind, planted and equal, by each design.
 
     Those already in the file count.
-
-    Parameters
-    ----------
-    limit_min : minutes after which a comparison is left open; four times as many for twins.
 
     Raises
     ------
@@ -56,7 +53,7 @@ def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
     machine, binaries = host.read(), install.ensure()
     benches = {each: planted.bench(*each, machine, binaries) for each in KINDS}
     feasible.check(machine, *benches[PLANTED, SWITCHED].plans.values())
-    found = Trials(file, machine.describe(), binaries.ndb_version, limit_min)
+    found = Trials(file, machine.describe(), binaries.ndb_version)
     no_twins = _no_twins(benches[OF_TWINS, TWINS])
     if no_twins:
         _say(f"no twins: {no_twins}")
@@ -66,12 +63,12 @@ def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
         if not (no_twins and TWINS in one)
         for each in found.missing(*one, number)
     ]
-    _say(f"{_expected(todo, limit_min, benches)}; each is in {file} at once")
+    _say(f"{_expected(todo, benches)}; each is in {file} at once")
     todo.sort(key=lambda each: ((each[0] - 1) // BATCH, KINDS.index(each[1:]), each[0]))
     for one, several in itertools.groupby(todo, key=lambda each: each[1:]):
         with benches[one].clusters() as clusters:
             for each, kind, _ in several:
-                compared = functools.partial(_compare, benches[one], kind, each, limit_min)
+                compared = functools.partial(_compare, benches[one], kind, each)
                 found.append(_tried(compared, clusters))
     return found.table()
 
@@ -83,9 +80,7 @@ def _no_twins(bench: Bench) -> str:
     return choice.no_twins(bench.machine, (plan, plan), ((), ()), free)
 
 
-def _compare(
-    bench: Bench, kind: str, number: int, limit_min: int, clusters: Clusters
-) -> dict[str, object]:
+def _compare(bench: Bench, kind: str, number: int, clusters: Clusters) -> dict[str, object]:
     """Make one comparison, until it is decided or its time is over; one block for equal twins."""
     truth = TRUTHS[number % len(TRUTHS)] if kind == PLANTED else SAME
     contrast = bench.between(truth, 1)
@@ -102,8 +97,8 @@ def _compare(
         if kind == OF_TWINS:
             measure(contrast, 1)
         else:
-            minutes = limit_min * LONGER.get(contrast.design, 1)
-            _decide(bench, contrast, writer, measure, time.monotonic() + 60 * minutes)
+            until_s = time.monotonic() + 60 * limit_min(kind, contrast.design)
+            _decide(bench, contrast, writer, measure, until_s)
         return _line(kind, number, contrast.design, truth, writer.snapshot())
 
 
@@ -132,7 +127,8 @@ def _line(
             expected="a host that nothing else uses",
             next_step="Type the same command again: it goes on.",
         )
-    logs = judged.blocks(data)[0]
+    halves = -contrasts.log_ratios(data.slices, made.CONTRAST, "qps")
+    logs = ("/".join(f"{log:.5f}" for log in block) for block in halves)
     text = answer.headline(found)
     if kind == OF_TWINS:
         text = f"B over A {found.throughput.value:.4f}."
@@ -142,7 +138,7 @@ def _line(
         "kind": kind, "number": number, "design": design, "truth": truth,
         "outcome": found.outcome, "ratio": value, "low": low, "high": high,
         "cpu_ratio": found.cpu.value, "blocks": found.blocks, "minutes": round(found.minutes, 2),
-        "logs": " ".join(f"{log:.5f}" for log in logs),
+        "logs": " ".join(logs),
     }  # fmt: skip
 
 
@@ -157,14 +153,12 @@ def _tried(measure: Callable[[Clusters], dict[str, object]], clusters: Clusters)
     return measure(clusters)
 
 
-def _expected(
-    todo: list[tuple[int, str, str]], limit_min: int, benches: Mapping[tuple[str, str], Bench]
-) -> str:
+def _expected(todo: list[tuple[int, str, str]], benches: Mapping[tuple[str, str], Bench]) -> str:
     """Say how much is to be measured, and how long it takes at most."""
     seconds = 0.0
     for _, kind, design in todo:
-        block_s, longest_s = benches[kind, design].block_s, 60 * limit_min * LONGER.get(design, 1)
-        seconds += block_s if kind == OF_TWINS else longest_s
+        one_start = kind == OF_TWINS
+        seconds += benches[kind, design].block_s if one_start else 60 * limit_min(kind, design)
     return f"{count(len(todo), 'comparison')} to go, {duration(seconds)} at most"
 
 

@@ -69,7 +69,8 @@ def compare() -> list[Row]:
         most = max(look for look in LOOKS if look * block_s <= 60 * MINUTES)
         drawn = shown(truths, f"compare, {name}")
         trials = judge(pools(design), drawn, most, block_s, np.random.default_rng(1))
-        rows += judgements.rows(f"{name}, resampled", trials, most * block_s / 60, {})
+        trials["limit_min"] = most * block_s / 60
+        rows += judgements.rows(f"{name}, resampled", trials, {})
     return rows
 
 

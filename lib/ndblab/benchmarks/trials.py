@@ -23,7 +23,7 @@ COLUMNS = (
     "utc", "host", "ndb", "lab", "kind", "number", "limit_min", "design", "truth", "outcome",
     "ratio", "low", "high", "cpu_ratio", "blocks", "minutes", "logs",
 )  # fmt: skip
-"""`truth` and `ratio` are B over A, `logs` the logarithms of the blocks."""
+"""`truth` and `ratio` are B over A, `logs` the logarithms of the blocks, or of each half of one."""
 PLANTED, EQUAL, OF_TWINS, OF_SQL = "planted", "equal", "twins", "sql"
 SAME = 1.0
 """The true ratio of equal sides."""
@@ -32,6 +32,8 @@ MOST_WRONG_PCT = 5.0
 """Percentage of equal sides that may be called faster or slower: what 95 % promise."""
 RIGHT_PCT, RIGHT_PCT_OF_TWINS, TWINS_DEVIATION, TWINS_OFF_PCT = 95.0, 90.0, 0.015, 1.0
 LEAST_OF_SQL = 0.97
+MINUTES = {PLANTED: 3, EQUAL: 5, OF_SQL: 3}
+"""Minutes after which a comparison is left open, by kind: equal sides take longest."""
 LONGER = {TWINS: 4}
 """Designs that may take longer than the others, and how many times as long."""
 FILE = manifest.ROOT / "data/planted/compare.csv"
@@ -49,15 +51,22 @@ def mark(truth: float, outcome: str) -> str:
     return RIGHT if outcome == expected else WRONG
 
 
-def rows(
-    what: str, trials: pd.DataFrame, limit_min: float, goals_pct: Mapping[float, float]
-) -> list[Row]:
+def limit_min(kind: str, design: str) -> int:
+    """Return the minutes after which a comparison is left open.
+
+    >>> limit_min("planted", "twins"), limit_min("equal", "restarts")
+    (12, 5)
+    """
+    return MINUTES[kind] * LONGER.get(design, 1)
+
+
+def rows(what: str, trials: pd.DataFrame, goals_pct: Mapping[float, float]) -> list[Row]:
     """Return a row for equal sides, and one for each size of a planted difference.
 
     Parameters
     ----------
-    trials : one comparison each: its `truth` and measured `ratio` (B over A), `outcome`, `minutes`.
-    limit_min : minutes after which a comparison was left open.
+    trials : one comparison each: its `truth` and measured `ratio` (B over A), `outcome`, `minutes`,
+        and the minutes after which it was left open (`limit_min`).
     goals_pct : percentage of comparisons that must be right, by difference in per cent.
     """
     marks = [mark(*pair) for pair in zip(trials["truth"], trials["outcome"], strict=True)]
@@ -66,7 +75,7 @@ def rows(
     for size_pct, mine in trials.assign(mark=marks).groupby(sizes_pct):
         shares = {name: 100 * float((mine["mark"] == name).mean()) for name in (RIGHT, WRONG, OPEN)}
         minutes = mine["minutes"].median()
-        note = f"{count(len(mine), 'comparison')} of at most {limit_min:g} min: "
+        note = f"{count(len(mine), 'comparison')} of at most {mine['limit_min'].max():g} min: "
         if size_pct:
             title, value = f"{what}, {size_pct:g} %: told right", shares[RIGHT]
             goal = {"at_least": goals_pct.get(size_pct)}
@@ -82,18 +91,18 @@ def rows(
 
 @dataclass(frozen=True)
 class Trials:
-    """Comparisons in a file: those of one host, one release of NDB and one limit in minutes."""
+    """Comparisons in a file: those of one host, one release of NDB and today's limits."""
 
     file: Path
     host: str
     ndb: str
-    limit_min: int
 
     def append(self, line: Mapping[str, object]) -> None:
         """Write one comparison to the file at once."""
         facts = {
             "utc": measured_run.now_utc(), "host": self.host, "ndb": self.ndb,
-            "lab": manifest.git_commit(), "limit_min": self.limit_min,
+            "lab": manifest.git_commit(),
+            "limit_min": MINUTES.get(str(line["kind"]), MINUTES[PLANTED]),
         }  # fmt: skip
         with writing(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -105,11 +114,11 @@ class Trials:
                 table.writerow({**facts, **line})
 
     def known(self) -> pd.DataFrame:
-        """Return the comparisons that count; twins have no limit."""
+        """Return the comparisons that count; equal twins have no limit."""
         if not self.file.exists():
             return pd.DataFrame(columns=list(COLUMNS))
         every = pd.read_csv(self.file)
-        limited = (every["limit_min"] == self.limit_min) | (every["kind"] == OF_TWINS)
+        limited = (every["limit_min"] == every["kind"].map(MINUTES)) | (every["kind"] == OF_TWINS)
         return every[limited & (every["host"] == self.host) & (every["ndb"] == self.ndb)]
 
     def missing(self, kind: str, design: str, number: int) -> range:
@@ -125,8 +134,8 @@ class Trials:
         found = []
         for design, mine in compared.groupby("design", sort=False):
             goal = {5.0: RIGHT_PCT_OF_TWINS if design == TWINS else RIGHT_PCT}
-            limit_min = LONGER.get(design, 1) * self.limit_min
-            found += rows(f"{design}, by CPU quotas", mine, limit_min, goal)
+            longest = mine["limit_min"] * LONGER.get(design, 1)
+            found += rows(f"{design}, by CPU quotas", mine.assign(limit_min=longest), goal)
         if len(compared):
             off = np.log(compared["ratio"] / compared["truth"])
             note = f"{len(off)} comparisons; median {math.exp(off.median()):.4f} of the truth"
