@@ -105,7 +105,8 @@ def test_what_was_measured_says_more_than_a_newer_recording_that_measured_nothin
         recordings.Recording("there", verdict.Finding(verdict.NOT_TESTABLE, "x", measured=v), {})
         for v in (Estimate(0.2), verdict.NO_ESTIMATE)
     )
-    for found, numbers in (([measured, nothing], "there: x"), ([nothing, measured], "x")):
+    older, newer = [measured, nothing], [nothing, measured]
+    for found, numbers in ((older, "x; recorded on there"), (newer, "x")):
         finding = recordings.together(CLAIM, found)
         assert finding.measured.value == 0.2
         assert finding.numbers == numbers

@@ -6,12 +6,13 @@ This module knows no claim, and judges nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ndblab.error import MissingData
-from ndblab.formatting import change, significant
+from ndblab.formatting import less_or_more, significant
 from ndblab.judging.attached import NOT_DIVIDED_BY_US
 from ndblab.judging.contrasted import A, B, place, side
 from ndblab.judging.evidence import SQL_ROLES, Evidence
@@ -37,7 +38,7 @@ class Part:
 
     def __str__(self) -> str:
         if self.name == HOST:
-            return f"the host's CPUs are busy for {100 * self.share:.0f} %"
+            return f"the host's CPUs are {100 * self.share:.0f} % busy"
         of = f"their {self.limit}" if self.limit else "the host's CPUs"
         return f"{self.name} use {100 * self.share:.0f} % of {of}"
 
@@ -156,5 +157,5 @@ def beyond(evidence: Evidence, contrast: str, part: str) -> str:
         cpus.append(found.share * found.allowed)
         qps.append(float(place(evidence, contrast, name).runs["qps"].mean()))
     used = cpus[0] / cpus[1]
-    cost = change(used / (qps[0] / qps[1]))
-    return f"{part} used {significant(used)} times the CPU, with {cost} CPU a query"
+    cost = less_or_more(used / (qps[0] / qps[1]), math.nan, math.nan)
+    return f"{part} used {significant(used)} times as much CPU, {cost} per query"

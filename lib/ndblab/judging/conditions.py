@@ -107,7 +107,7 @@ def undivided(claim: Claim, evidence: Evidence) -> State:
     """Require that no quota divides the CPUs on either side: its effect would be the result."""
     for contrast, name in _sides(claim, evidence):
         if held := allowance.described(allowance.limits(evidence, contrast, name)):
-            return State(False, f"quotas limit {held} (none wanted)")
+            return State(False, f"quotas limit {held} (no quotas wanted)")
     return State(True, f"no quota divides the {evidence.cpus:g} CPUs")
 
 
@@ -144,7 +144,7 @@ def saturated(claim: Claim, evidence: Evidence) -> State:
 @condition("cpus-end")
 def cpus_end(claim: Claim, evidence: Evidence) -> State:
     """Require that CPUs or NDB threads run out with more servers, and no quota before them."""
-    return _ended(claim, evidence, (A,), "what ends")
+    return _ended(claim, evidence, (A,), "what runs out")
 
 
 @condition("loaded")
@@ -170,7 +170,7 @@ def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) 
     for found, contrast, name in _parts(claim, evidence):
         by_quota = [p for p in found if p.limit == QUOTA and p.share >= FULL[p.name]]
         if by_quota:
-            words = f"a quota ends first: {by_quota[0]}"
+            words = f"a quota runs out first: {by_quota[0]}"
             return State(False, words, _forced(claim, evidence))
         if name in looked:
             free = [part for part in found if part.limit != QUOTA]

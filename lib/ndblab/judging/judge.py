@@ -225,7 +225,8 @@ def _failed(
     words = [state.words, state.forced]
     if outside:
         more = [allowance.beyond(evidence(), contrast, state.part) for contrast in outside]
-        words.append(f"the measured interval excludes that: {listed(more)}")
+        values = dict.fromkeys(significant(state.ratios[contrast]) for contrast in outside)
+        words.append(f"the measured interval excludes {listed(values)}: {listed(more)}")
     word = BY_CONSTRUCTION if state.forced and not outside else NOT_TESTABLE
     return Finding(word, "; ".join(filter(None, words)))
 

@@ -30,6 +30,7 @@ from ndblab.judging.verdict import (
     INCONCLUSIVE,
     ONE_START,
     REPRODUCED,
+    RULED_OUT,
     TESTED,
     Comparison,
     Finding,
@@ -105,10 +106,17 @@ def together(claim: Claim, found: Sequence[Recording]) -> Finding:
 
 
 def _named(one: Recording, found: Sequence[Recording]) -> Finding:
-    """Return the finding of one recording, with its host and time if it is not the newest."""
+    """Return the finding of one recording, with its host and time if it is not the newest.
+
+    A reason why a claim is ruled out comes before them: it may hold for every recording.
+    """
     if one is found[-1] or not one.where:
         return one.finding
-    return replace(one.finding, numbers=f"{one.where}: {one.finding.numbers}")
+    numbers = one.finding.numbers
+    if one.finding.verdict in RULED_OUT:
+        why, *measured = numbers.partition("; measured:")
+        return replace(one.finding, numbers="".join([why, f"; recorded on {one.where}", *measured]))
+    return replace(one.finding, numbers=f"{one.where}: {numbers}")
 
 
 def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:

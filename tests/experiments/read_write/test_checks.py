@@ -41,14 +41,14 @@ def test_twice_the_cpus_of_the_data_nodes_carry_twice_the_load(ratio: float, exp
     ("ratio", "word", "why"),
     [
         (2.0, "by construction", "the quotas alone give 2.00; measured: "),
-        (1.4, "not testable here", "excludes that: the data nodes used "),
+        (1.4, "not testable here", "excludes 2.00: the data nodes used "),
     ],
 )
 def test_twice_the_quota_is_no_finding(ratio: float, word: str, why: str):
     """A quota used up on both sides forces the ratio; what it does not force is said."""
     row = verdict(nodes_use(ratio, 49.5, 24.8), "R-rw-servers")
     assert row.verdict == word
-    assert "use 99 % and 99 % of what they may" in row.reason
+    assert "use 99 % and 99 % of the CPU that they may use, limited by quotas" in row.reason
     assert why in row.reason
 
 

@@ -25,7 +25,7 @@ def both_releases(claim: Claim, evidence: Evidence) -> State:
     measured = releases.are_measured(claim.source, _versions(evidence))
     first, second = releases.engines(_versions(evidence))
     wanted = "" if measured else f" (needs {releases.in_words(claim.source)})"
-    return State(measured, f"compared are {first} and {second}{wanted}")
+    return State(measured, f"the recording compares {first} with {second}{wanted}")
 
 
 def _versions(evidence: Evidence) -> dict[str, str]:

@@ -70,12 +70,13 @@ def own_cpus(claim: Claim, evidence: Evidence) -> State:
         for name in (A, B)
     ]
     used = " and ".join(f"{100 * part.share:.0f} %" for part in found)
-    words = f"the data nodes use {used} of what they may"
+    words = f"the data nodes use {used} of the CPU that they may use"
     if min(part.share for part in found) < SATURATED:
         return State(False, f"{words} ({100 * SATURATED:.0f} % or more wanted)")
     if allowance.QUOTA in (part.limit for part in found):
         forced = {variations.DATA_NODES: found[0].allowed / found[1].allowed}
-        return State(False, f"{words}, which is a quota", forced, allowance.DATA_NODES)
+        words += ", limited by quotas (CPUs of their own wanted)"
+        return State(False, words, forced, allowance.DATA_NODES)
     return State(True, words)
 
 
@@ -102,7 +103,7 @@ def cpus_of_servers(claim: Claim, evidence: Evidence) -> Finding:
     label = f"times that of the data nodes {where.words}"
     test = where.mean(used["mysqld"] / used["ndbmtd"], label, log=True)
     busy = where.runs["host_busy_pct"].astype(float).mean()
-    note = f"without quotas; the host's CPUs are busy for {busy:.0f} %"
+    note = f"without quotas; the host's CPUs are {busy:.0f} % busy"
     return decide(claim, "CPU of all mysqld is", [test], note)
 
 

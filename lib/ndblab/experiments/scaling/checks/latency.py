@@ -90,8 +90,9 @@ def before_saturation(claim: Claim, evidence: Evidence) -> State:
         if not rate:
             free = servers_free(claim, evidence)
             if not free.holds and allowance.described(allowance.limits(evidence, EARLY, B)):
-                older = "by an older design, under quotas and at no equal rate: measure it again"
-                return State(free.holds, f"{free.words}, {older}")
+                older = "an older design, with quotas and no equal rate for both sides"
+                words = f"{free.words}; this recording has {older}: measure again"
+                return State(free.holds, words)
             return State(True, f"8 servers are not at their best {place(evidence, EARLY, B).words}")
         carried = [place(evidence, EARLY, name).runs["qps"].mean() / rate for name in (A, B)]
         words = f"8 and 16 servers carry {100 * min(carried):.0f} % of {rate:g} queries/s"

@@ -28,7 +28,7 @@ STEADY_PCT = 6
 """How much a host may vary for the published band of 3 % to either side."""
 STOLEN_PCT = 1
 """Where the hypervisor takes more, it may be what varies: stolen time comes in bursts."""
-_CLIENT, _CONTROL = "a query of sysbench cost it", "the same work of the control took it"
+_CLIENT, _CONTROL = "sysbench's own CPU time per query", "the control's CPU time for equal work"
 
 
 @condition("hour")
@@ -117,8 +117,9 @@ def _by_seconds(speed: pd.Series, allowed: float) -> State:
 
 
 def _by_sixths(costs: pd.Series, what: str) -> State:
+    """Return whether a cost differs little between the sixths of a run."""
     pct = 100 * (costs.max() / costs.min() - 1)
-    words = f"{what} {significant(pct)} % more CPU at one time of the run than at another"
+    words = f"{what} was {significant(pct)} % higher in one sixth of the run than in another"
     holds = pct <= STEADY_PCT
     return State(holds, words + ("" if holds else f" (at most {STEADY_PCT} % wanted)"))
 
