@@ -64,9 +64,16 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
 
 
 def check(facts: Facts) -> None:
-    """Refuse a cluster that is incomplete, of an unknown version, or not that of the endpoints.
+    """Refuse a cluster or endpoints that the lab cannot measure.
 
-    The LabError names the endpoint or the node.
+    All data nodes must be started. Management and data nodes must have the same version, one that
+    the lab knows, and the MySQL servers must have the same version. Each endpoint must be another
+    server of this cluster. Over TCP it must accept plain text.
+
+    Raises
+    ------
+    LabError
+        If one of these fails; it names the nodes or the endpoints.
     """
     data_nodes = facts.of_kind("NDB")
     down = [n for n in data_nodes if not n.version or n.state not in ("", "started")]

@@ -70,8 +70,10 @@ class Sides:
 def parse(words: Sequence[str], others: Iterable[Knob] = ()) -> Sides:
     """Make two sides from words: settings, files, or "brief".
 
-    A single side is compared with the default. If a name comes twice, its first value is A's and
-    its second B's; a name that comes once beside such a pair, or beside two files, is for both.
+    A single side is compared with the default. Without files, a name that comes twice has the value
+    of A first, then that of B, and a name that comes once beside such a pair is for both sides.
+    Beside a file or "brief", every setting is for both sides and replaces that of the file; if a
+    name comes twice there, the last value counts.
 
     Parameters
     ----------

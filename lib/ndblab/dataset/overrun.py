@@ -30,9 +30,10 @@ _EDGE_S = 0.5
 
 
 class AtWork(NamedTuple):
-    """The status of a run, and until when all its clients worked; `qps` is their rate until then.
+    """The status of a run, until when all its clients worked (`end_s`), and their rate until then.
 
-    Both are NaN for a run that did not overrun, and for one whose clients never all worked.
+    For a run that did not overrun, `qps` and `end_s` are NaN. For one whose clients never all
+    worked, `qps` is NaN and `end_s` is 0.
     """
 
     status: str = OK

@@ -68,9 +68,9 @@ class Variant:
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants share a cluster unless they differ in `shape`, `config_ini` or `my_cnf`. A variant with
-    `second_engine` runs the second of the installations that are compared. The sweep leaves out a
-    variant that is `contrasts_only`.
+    A variant with `second_engine` runs the second of the installations that are compared. Variants
+    share a cluster unless they differ in `shape`, `config_ini`, `my_cnf` or `second_engine`. The
+    sweep leaves out a variant that is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT

@@ -66,7 +66,8 @@ _QUANTITIES = {
 def of(data: Dataset, found: Outcome) -> dict[Configuration, dict[str, Estimate]]:
     """Return how each finalist with a block changed all quantities, by name.
 
-    A finalist with fewer MySQL servers was tried beside idle ones: its memory is not known.
+    A finalist that sets the number of MySQL servers has no memory: the clusters of both sides were
+    started with the larger number, so the side with fewer servers also had idle ones.
     """
     confidence = 1 - ERROR / max(1, len(found.finalists))
     changes = {
