@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,15 +76,23 @@ def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
 def held(data: Dataset, contrast: str) -> str:
     """Write in how many recordings throughput clearly differs the same way as in the newest.
 
-    Each recording counts by itself; the value of each follows, the newest last. For a single
-    recording, or without a clear difference, write what `within_one_start` writes.
+    For a single recording, or without a clear difference, write what `within_one_start` writes.
     """
     ratios = []
     for each in (*data.earlier, data):
         with contextlib.suppress(MissingData):
             ratios.append(contrasts.ratio(contrasts.log_ratios(each.slices, contrast)))
+    return in_recordings(ratios) or within_one_start(data.slices, contrast)
+
+
+def in_recordings(ratios: Sequence[Estimate]) -> str:
+    """Write in how many recordings a ratio clearly differs from 1 the same way as in the newest.
+
+    Each recording counts by itself; the value of each follows, the newest last. Nothing for a
+    single recording, or without a clear difference in the newest.
+    """
     if len(ratios) < 2 or not _side(ratios[-1]):
-        return within_one_start(data.slices, contrast)
+        return ""
     agree, every = sum(_side(each) == _side(ratios[-1]) for each in ratios), len(ratios)
     values = listed(change(each.value) for each in ratios).replace(" % ", " ").replace(" %,", ",")
     which = "in each" if agree == every else f"clear in {agree}"

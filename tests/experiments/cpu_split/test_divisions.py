@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -83,6 +85,45 @@ def test_the_answer_names_the_better_share_and_what_the_law_expects(data: datase
     assert "fewer queries" in words
     assert "the best share for data nodes is 5" in words
     assert "Divide CPUs as your queries divide their CPU time" in words
+
+
+def swept(data: dataset.Dataset, gain: float) -> dataset.Dataset:
+    """Make undivided CPUs so many times as fast as the best division, with the most clients."""
+    runs = data.runs.copy()
+    kinds, most = runs["variant"].astype(str), runs["clients"] == runs["clients"].max()
+    best = runs[most & (kinds == "split-50")].set_index("repeat")["qps"]
+    mine = most & (kinds == "undivided")
+    noisy = [gain * best[n] * (0.98 + 0.01 * n) for n in runs.loc[mine, "repeat"]]
+    runs.loc[mine, "qps"] = noisy
+    return replace(data, tables={**data.tables, "runs": runs})
+
+
+def test_undivided_cpus_are_compared_with_the_best_division_at_the_most_clients(
+    data: dataset.Dataset,
+):
+    """Not with a quarter, which gives half as much here; runs are paired by repeat."""
+    runs = swept(data, 1.2).runs
+    clients, found = analysis.undivided_over_best(runs)
+    assert clients == runs["clients"].max()
+    assert found.value == pytest.approx(1.2, rel=0.001)
+    assert 1.15 < found.low < 1.2 < found.high < 1.25
+    with pytest.raises(MissingData, match="without quotas"):
+        analysis.undivided_over_best(runs[runs["variant"].astype(str) != "undivided"])
+
+
+def test_the_answer_says_what_undivided_cpus_gave_and_in_which_recordings(data: dataset.Dataset):
+    """Clear in the newest recording alone, it is not said of the other."""
+    table = judge.judge(data, ["B-split"], publication.claims())
+
+    def answered(*gains: float) -> str:
+        *earlier, newest = (swept(data, gain) for gain in gains)
+        return str(answers.answer("cpu-split", table, replace(newest, earlier=tuple(earlier))))
+
+    gave = f"Undivided CPUs, with {data.runs['clients'].max()} clients, gave "
+    assert f"{gave}20 % more queries than the best division (" in answered(1.2)
+    assert "clear in 1 of 2 recordings (+1 and +20 %)" in answered(1.01, 1.2)
+    assert f"{gave}about as many queries as the best division (" in answered(1.01)
+    assert f"{gave}20 % fewer queries than the best division (" in answered(0.8)
 
 
 def test_the_figure_shows_the_law_beside_every_share(data: dataset.Dataset):

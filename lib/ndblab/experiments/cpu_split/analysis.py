@@ -10,6 +10,7 @@ from ndblab.design.variant import UNDIVIDED
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split.experiment import SHARES_PCT, variant
 from ndblab.statistics import cpu_use, summary
+from ndblab.statistics.estimate import Estimate, geometric
 
 _SHARES = {variant(pct): pct for pct in SHARES_PCT}
 
@@ -83,6 +84,31 @@ def points(runs: pd.DataFrame, law: Law) -> pd.DataFrame:
     table = groups.agg(runs="count", qps="mean").reset_index()
     table["law_qps"] = table["share_pct"].map(law.qps)
     return table.assign(of_law=table["qps"] / table["law_qps"])
+
+
+def undivided_over_best(runs: pd.DataFrame) -> tuple[int, Estimate]:
+    """Return the most clients, and throughput without quotas there, over that of the best division.
+
+    Runs are paired by repeat. The best of several divisions looks better than it is, by chance, so
+    the ratio errs on the low side.
+
+    Raises
+    ------
+    MissingData
+        If there are no good runs of both with so many clients.
+    """
+    good = _good(runs)
+    most = int(divided(runs)["clients"].max())
+    mine = good[good["clients"] == most]
+    qps = mine.pivot_table(
+        index="repeat", columns=mine["variant"].astype(str), values="qps", observed=True
+    )
+    base = qps.get(UNDIVIDED, pd.Series(dtype=float))
+    pairs = [(base / qps[name]).dropna() for name in _SHARES if name in qps]
+    ratios = [geometric(each) for each in pairs if len(each)]
+    if not ratios:
+        raise MissingData("no good runs with divided CPUs and without quotas at equal clients")
+    return most, min(ratios, key=lambda ratio: ratio.value)
 
 
 def _good(runs: pd.DataFrame) -> pd.DataFrame:

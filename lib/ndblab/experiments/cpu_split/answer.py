@@ -11,7 +11,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
 from ndblab.formatting import count, less_or_more
-from ndblab.judging.answer import Advice, Clause, held
+from ndblab.judging.answer import Advice, Clause, held, in_recordings, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import ratio_tables
@@ -29,7 +29,7 @@ BESIDE = SHARES_PCT[_AT - 1], SHARES_PCT[_AT + 1]
 
 @answers("cpu-split")
 def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say whether a quarter is sensible, which share was better, and what the law expects."""
+    """Say whether a quarter is sensible, what others and no division gave, and what the law says."""
     found: list[Clause | str] = [
         Clause(
             "B-split",
@@ -40,7 +40,7 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "whether a quarter of the CPUs for data nodes is a sensible first division",
         )
     ]
-    for each in (_compared, _expected) if dataset.budget == "scaled" else ():
+    for each in (_compared, _undivided, _expected) if dataset.budget == "scaled" else ():
         with contextlib.suppress(MissingData):
             found += each(dataset)
     return found
@@ -56,6 +56,25 @@ def _compared(dataset: Dataset) -> Iterator[str]:
             of = held(dataset, row.contrast)
             clients = count(int(row.clients), "client")
             yield f"against {pct} % for data nodes, with {clients}, a quarter did {did}{of}"
+
+
+def _undivided(dataset: Dataset) -> Iterator[str]:
+    """Say what CPUs without any quota gave, against the best division of the sweep."""
+    clients, newest = analysis.undivided_over_best(dataset.runs)
+    if not newest.bounded:
+        return
+    ratios = []
+    for each in dataset.earlier:
+        with contextlib.suppress(MissingData):
+            ratios.append(analysis.undivided_over_best(each.runs)[1])
+    words = (
+        "fewer queries than the best division",
+        "more queries than the best division",
+        "as many queries as the best division",
+    )
+    did = less_or_more(*newest, *words)
+    of = in_recordings([*ratios, newest]) or within_one_start(dataset.slices)
+    yield f"undivided CPUs, with {count(clients, 'client')}, gave {did}{of}"
 
 
 def _expected(dataset: Dataset) -> Iterator[str]:
