@@ -45,11 +45,11 @@ def test_an_idle_server_and_the_published_point_are_named():
     words = said(world.dataset())
     assert "uses 1.5 % of a CPU" in words
     assert "67 such servers would use up one" in words
-    assert "100 \N{MICRO SIGN}s of one mysqld, +64 % against the published 61" in words
+    assert "100 \N{MICRO SIGN}s of CPU in one mysqld, 64 % more than the published 61" in words
 
 
 @pytest.mark.parametrize(
-    ("busy_pct", "words"), [(98, "this host's CPUs end it"), (40, "CPUs are left")]
+    ("busy_pct", "words"), [(98, "this host's CPUs are the limit"), (40, "CPUs are left")]
 )
 def test_what_ends_the_rise_follows_from_how_busy_cpus_are(busy_pct: float, words: str):
     """A full host says nothing of the server's own limit, an idle one does."""

@@ -101,8 +101,9 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         + _FIRST * (longest in SILENT),
         Clause(
             "A-arbitration",
-            "of two data nodes that were cut off from each other exactly one went on",
-            "after {value} partitions not exactly the winner of the arbitration went on",
+            "of two data nodes cut off from each other, exactly one went on",
+            "after {value} partitions, it was not exactly the winner of the arbitration that went "
+            "on",
             "which data nodes survive a partition",
         ),
         *_partitions(outages, table),
@@ -121,7 +122,7 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "up to five intervals for a silent data node"
         ),
         Advice(
-            "Keep the arbitrator off the hosts of data nodes, as here: one loss would take both"
+            "Keep the arbitrator off the hosts of data nodes, as here: one loss must not take both"
         ),
         *(
             [Advice("Let clients retry on another MySQL server: it may reach what theirs cannot")]

@@ -40,7 +40,7 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     best = others.groupby("metric", sort=False)["median_pct"].min()
     if len(best):
         rivals = " and ".join(f"{plain(best[m])} % in {_WORDS[m]}" for m in best.index)
-        said.append(f"simpler methods have {rivals} at best")
+        said.append(f"the best of the simpler methods are off by {rivals}")
     rough = own[own["metric"] == "qps"]["median_pct"]
     said += [
         Advice(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -96,11 +97,11 @@ def _published(data: Dataset) -> Iterator[str]:
     mine = each[(each["servers"] == theirs.servers) & (each["clients"] == theirs.clients)]
     here = mine[analysis.SERVER].mean()
     if here == here:
-        percent = 100 * (here / theirs.value - 1)
+        against = less_or_more(here / theirs.value, math.nan, math.nan)
         yield (
             f"with {count(theirs.clients, 'client')} a query takes {plain(here)} "
-            f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % against the published "
-            f"{plain(theirs.value)}. A CPU here is not one of the brief's, so compare ratios"
+            f"\N{MICRO SIGN}s of CPU in one mysqld, {against} than the published "
+            f"{plain(theirs.value)}. The CPUs differ, so compare ratios only"
         )
 
 
@@ -108,7 +109,7 @@ def _turning(data: Dataset) -> Iterator[str]:
     """Say where the throughput of one server stops rising, and whether CPUs end it."""
     turn = analysis.turn(analysis.each_good_run(data.runs, data.processes))
     ended = (
-        "this host's CPUs end it, which did not end the brief's"
+        "this host's CPUs are the limit; the brief's host had CPUs left"
         if turn.busy_pct >= _MOST_BUSY_PCT
         else "CPUs are left, so more servers may use them"
     )

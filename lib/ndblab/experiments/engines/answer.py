@@ -28,13 +28,13 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     if is_same:
         said = f"two installations of {first} differed by {change(*found)} in throughput"
     return [
-        f"under much OLTP read-write, {said}",
+        f"under a heavy load of OLTP read-write, {said}",
         *(_precision(found) if is_same and found.bounded else ()),
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",
             "that is not what RonDB 21.10 gained",
-            "what RonDB 21.10 gained by a mutex less",
+            "what RonDB 21.10 gained by removing a mutex",
         ),
     ]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _SERVERS = {
-    "servers": "beside them by shared memory",
-    "servers-by-tcp": "beside them by TCP",
+    "servers": "beside the data nodes with shared memory",
+    "servers-by-tcp": "beside the data nodes with TCP",
 }
 
 
@@ -52,7 +52,7 @@ def _measured(dataset: Dataset) -> Iterator[str]:
             )
             did = less_or_more(*ends, *words)
             of = held(dataset, name)
-            yield f"servers away from the data nodes did {did}{of}"
+            yield f"servers on other hosts did {did}{of}"
     if (found.reindex(list(_SERVERS))["high"] < 1).all():
         yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
     if len(found) and dataset.manifest.get("links_encrypted"):

@@ -58,6 +58,6 @@ def _gained(dataset: Dataset) -> Iterator[str]:
             yield f"on one host, {words} {moved(*ends, 'throughput')}"
     if FULLY_REPLICATED in found.index and found.at[FULLY_REPLICATED, "low"] > 1:
         yield Advice(
-            "Replicate tables fully that are read much and hardly written; by the manual, every "
-            "data node then writes each of their rows"
+            "Fully replicate tables that are read often and rarely written: the manual says that "
+            "every data node then writes each of their rows"
         )

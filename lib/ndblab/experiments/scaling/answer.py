@@ -235,10 +235,13 @@ def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     if found and dataset.budget == "scaled":
         top, base = (found[0][side]["point"]["clients"] for side in "ab")
         for row in ruled_out[ruled_out["low"] < ruled_out["high"]].itertuples():
-            words = f"fewer queries than {base}", f"more queries than {base}", f"as {base}"
+            words = (
+                f"{how} queries with {count(top, 'client')} {than} with {base}"
+                for how, than in (("fewer", "than"), ("more", "than"), ("as many", "as"))
+            )
             did = less_or_more(row.measured, row.low, row.high, *words)
             one = within_one_start(dataset.slices, "overload")
-            yield f"under CPU quotas, {count(top, 'client')} of 16 servers did {did}{one}"
+            yield f"under CPU quotas, 16 servers did {did}{one}"
 
 
 def _peak(dataset: Dataset):

@@ -62,7 +62,8 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             "R-long",
             taken,
             f"{taken}; published for more than an hour: a ratio of {published.get('R-long')}",
-            "whether an hour is a tenth slower than a short run (checkpoints: {change})",
+            "whether a run of an hour is a tenth slower than a short one (checkpoints changed "
+            "throughput by {change})",
         ),
     ]
 
@@ -87,4 +88,7 @@ def _dip(dataset: Dataset) -> Iterator[str]:
     if len(dip) and (lowest := dip.loc[dip["ratio"].idxmin()])["high"] < 1:
         fall = less_or_more(*lowest[["ratio", "low", "high"]], less="lower")
         yield f"in the second in which a checkpoint starts, throughput is {fall}"
-        yield Advice("Measure writes over several whole checkpoints, or the dip is left to chance")
+        yield Advice(
+            "Measure writes over several whole checkpoints: otherwise chance decides how many dips "
+            "a run has"
+        )

@@ -63,6 +63,6 @@ def _advice(table: pd.DataFrame) -> Iterator[str]:
     if len(alike):
         off = max((alike["high"] - 1).max(), (1 - alike["low"]).max())
         yield (
-            f"Do not act on a difference below {percent(100 * off)} %: no closer are identical "
-            "sides known to agree"
+            f"Do not act on a difference below {percent(100 * off)} %: identical sides are not "
+            "known to agree more closely"
         )

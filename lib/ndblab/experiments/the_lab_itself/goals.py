@@ -28,8 +28,8 @@ FALSE_PCT = 5.0
 BLOCKS, STARTS = 60, 4
 """The fewest blocks of identical sides, and the fewest cluster starts they come from."""
 _WORDS = {
-    trust.A_A: "identical sides differ by at most 2 %, in alternation",
-    trust.A_A_DUET: "identical sides differ by at most 2 %, in duet",
+    trust.A_A: "identical sides in alternation differ by at most 2 %",
+    trust.A_A_DUET: "identical sides in a duet differ by at most 2 %",
     trust.MONITOR: "the lab's monitor costs at most 2 % of throughput",
 }
 

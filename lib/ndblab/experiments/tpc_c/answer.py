@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SUBJECTS = {
     loads.PARTITIONING: "partitioning tables by warehouse",
     loads.SERVERS: "a second MySQL server",
-    loads.MORE_SERVERS: "two MySQL servers more",
+    loads.MORE_SERVERS: "two more MySQL servers",
 }
 
 _QUOTAS = {
@@ -76,8 +76,8 @@ def _shares(dataset: Dataset) -> Iterator[str]:
             f"{100 * most['pruned_share'][way]:.0f} %" for way in (loads.BY_WAREHOUSE, loads.BY_KEY)
         )
         yield (
-            "where tables are partitioned by warehouse, {} of the scans read a single partition; "
-            "by whole key, {}".format(*pruned)
+            "with tables partitioned by warehouse, {} of the scans read a single partition; with "
+            "tables partitioned by the whole key, {}".format(*pruned)
         )
         yield from _advice(dataset, most["pruned_share"])
     if not loads.inconsistent(dataset.tables):
