@@ -77,7 +77,11 @@ def test_a_sweep_without_contrasts_still_answers():
 
 @pytest.mark.parametrize(
     ("factor", "words"),
-    [(1.2, "Load a server with as many"), (0.8, "Limit clients"), (1.0, "change nothing clearly")],
+    [
+        (1.2, "Load a server with that many clients"),
+        (0.8, "Limit clients"),
+        (1.0, "change nothing clearly"),
+    ],
 )
 def test_more_clients_have_a_consequence_to_either_side(factor: float, words: str):
     """128 clients instead of 32: a gain, a loss, or nothing clear."""

@@ -39,7 +39,9 @@ def test_before_there_is_an_interval_nothing_is_said_of_servers():
     """One block has a ratio only, and the claim is open."""
     found = answered(1)
     assert not found.certain
-    assert found.open == ("whether clients on another host get less than on their server's own",)
+    assert found.open == (
+        "whether clients on another host get fewer queries/s than on their server's own",
+    )
 
 
 def test_encrypted_links_are_named_as_a_part_of_the_ratio():

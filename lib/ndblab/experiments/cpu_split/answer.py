@@ -29,7 +29,7 @@ BESIDE = SHARES_PCT[_AT - 1], SHARES_PCT[_AT + 1]
 
 @answers("cpu-split")
 def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say whether a quarter is sensible, what others and no division gave, and what the law says."""
+    """Say whether a quarter is sensible, what others and no division gave, and the law's best."""
     found: list[Clause | str] = [
         Clause(
             "B-split",

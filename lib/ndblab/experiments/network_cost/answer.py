@@ -33,7 +33,7 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             f"clients {other} got {{value_fall_pct}} fewer queries/s than on their server's own "
             "{interval_fall_pct}",
             f"clients {other} got no fewer queries/s than on their server's own ({{change}})",
-            "whether clients on another host get less than on their server's own",
+            "whether clients on another host get fewer queries/s than on their server's own",
         ),
         *_measured(dataset),
     ]

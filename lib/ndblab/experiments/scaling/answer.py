@@ -46,7 +46,7 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "clients over TCP/IP got {value_fall_pct} fewer queries/s than over Unix sockets "
             "{interval_fall_pct}",
             "clients over TCP/IP got no fewer queries/s than over Unix sockets ({change})",
-            "whether clients over TCP/IP get less than over Unix sockets",
+            "whether clients over TCP/IP get fewer queries/s than over Unix sockets",
         ),
         Clause(
             "B-redo",
@@ -56,8 +56,8 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "B-row-bytes",
-            "a row of sysbench's takes {value} bytes of DataMemory",
-            "a row of sysbench's takes {value} bytes of DataMemory {interval}",
+            "a row of sysbench takes {value} bytes of DataMemory",
+            "a row of sysbench takes {value} bytes of DataMemory {interval}",
             "the memory of a row",
         ),
         *_memory(table),
@@ -165,7 +165,7 @@ def _memory(table: pd.DataFrame) -> Iterator[Advice]:
     for row in table[decided & table["measured"].notna()].itertuples():
         yield Advice(
             f"For rows like sysbench's, plan {plain(row.measured)} MB of DataMemory on each data "
-            "node for each million of its rows"
+            "node for each million rows that it stores"
         )
 
 

@@ -68,7 +68,7 @@ _READS_AND_WRITES: Mapping[str, str] = MappingProxyType(
 )
 """What each contrast of shared memory with TCP runs."""
 _SPINNING: Mapping[str, str] = MappingProxyType(
-    {"shm-spin": "spinning transporters", "all-spin": "spinning tc and ldm threads as well"}
+    {"shm-spin": "spinning transporters", "all-spin": "spinning transporters, tc and ldm threads"}
 )
 
 

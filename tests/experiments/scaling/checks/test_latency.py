@@ -62,7 +62,7 @@ def test_a_dataset_without_the_contrast_says_so() -> None:
     assert row.verdict == "unknown"
     row = verdict(other, "F7-8-vs-16")
     assert row.verdict == "not testable here"
-    assert "8 servers are at their best with 32 clients, and 16 take 16" in row.reason
+    assert "8 servers reach their best with 32 clients, and 16 were given 16 or more" in row.reason
 
 
 def test_values_of_the_brief_are_judged_on_its_own_machine() -> None:

@@ -102,7 +102,8 @@ def before_saturation(claim: Claim, evidence: Evidence) -> State:
     if not evidence.contrasts or not {8, 16} <= set(evidence.servers):
         raise MissingData("no run of 8 and 16 servers")
     least, knee = evidence.clients(16)[0], evidence.knee(8)
-    return State(False, f"8 servers are at their best with {knee} clients, and 16 take {least}")
+    words = f"8 servers reach their best with {knee} clients, and 16 were given {least} or more"
+    return State(False, words)
 
 
 def _rate(evidence: Evidence, contrast: str) -> float:
