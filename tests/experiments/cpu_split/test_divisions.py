@@ -93,7 +93,8 @@ def swept(data: dataset.Dataset, gain: float) -> dataset.Dataset:
     kinds, most = runs["variant"].astype(str), runs["clients"] == runs["clients"].max()
     best = runs[most & (kinds == "split-50")].set_index("repeat")["qps"]
     mine = most & (kinds == "undivided")
-    noisy = [gain * best[n] * (0.98 + 0.01 * n) for n in runs.loc[mine, "repeat"]]
+    middle = best.index.astype(float).to_numpy().mean()
+    noisy = [gain * best[n] * (1 + 0.002 * (n - middle)) for n in runs.loc[mine, "repeat"]]
     runs.loc[mine, "qps"] = noisy
     return replace(data, tables={**data.tables, "runs": runs})
 
