@@ -6,13 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndblab.design import grids
-from ndblab.design.contrast import (
-    ALTERNATION,
-    DUET,
-    SWITCHED,
-    Contrast,
-    Side,
-)
+from ndblab.design.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
@@ -22,8 +16,6 @@ from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ndblab.planning.profile import Profile
 
 
 STARTS = 4

@@ -21,8 +21,6 @@ from ndblab.statistics import sequential
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.planning.profile import Profile
-
 
 SHM_SPIN, ALL_SPIN, TLS = "shm-spin", "all-spin", "tls"
 """Names of variants."""
