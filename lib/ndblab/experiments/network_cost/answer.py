@@ -44,15 +44,10 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
     for name, beside in _SERVERS.items():
         if name in found.index:
-            ends = (found.at[name, part] for part in ("ratio", "low", "high"))
-            words = (
-                f"fewer queries than {beside}",
-                f"more queries than {beside}",
-                f"as many queries as {beside}",
-            )
-            did = less_or_more(*ends, *words)
-            of = held(dataset, name)
-            yield f"servers away from the data nodes did {did}{of}"
+            words = ("fewer queries than", "more queries than", "as many queries as")
+            ends = found.loc[name, ["ratio", "low", "high"]]
+            did = less_or_more(*ends, *(f"{many} {beside}" for many in words))
+            yield f"servers away from the data nodes did {did}{held(dataset, name)}"
     if (found.reindex(list(_SERVERS))["high"] < 1).all():
         yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
     if len(found) and dataset.manifest.get("links_encrypted"):

@@ -176,19 +176,18 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """
     said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
     for each in (dataset, *reversed(dataset.earlier)):
-        with contextlib.suppress(MissingData):
-            found = contrasts.ratio(contrasts.log_ratios(each.slices, "balance"))
-            if not found.bounded:
-                continue
-            if not said.any():
-                where = "on this host" if each is dataset else "in an earlier recording"
-                yield f"{where}, a split with more tc threads {moved(*found, 'throughput')}"
-            if found.low <= 1:
-                yield Advice(
-                    "Set NumCPUs and leave the split of threads to the data node: no gain by a "
-                    "split of one's own was shown"
-                )
-            return
+        found = contrasts.measured_ratio(each.slices, "balance")
+        if not found.bounded:
+            continue
+        if not said.any():
+            where = "on this host" if each is dataset else "in an earlier recording"
+            yield f"{where}, a split with more tc threads {moved(*found, 'throughput')}"
+        if found.low <= 1:
+            yield Advice(
+                "Set NumCPUs and leave the split of threads to the data node: no gain by a "
+                "split of one's own was shown"
+            )
+        return
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.the_lab_itself import goals
@@ -31,12 +30,10 @@ def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
     return Answer((met, *said[goals.MET], *missed), still_open, advice=tuple(_advice(table)))
 
 
-_COUNTS: Mapping[str, str] = MappingProxyType(
-    {
-        "blocks": "{} blocks of identical sides were measured",
-        "starts": "these blocks come from {} cluster starts",
-    }
-)
+_COUNTS = {
+    "blocks": "{} blocks of identical sides were measured",
+    "starts": "these blocks come from {} cluster starts",
+}
 """How to state a goal that a number meets, by unit."""
 
 

@@ -9,6 +9,8 @@ a rate, not a result.
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -157,31 +159,22 @@ def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for name, words in COMPARED.items():
         for quantity, found in (
-            ("transactions/s", _throughput(tables, name)),
+            ("transactions/s", contrasts.measured_ratio(tables["slices"], name)),
             ("CPU of the data nodes per transaction", _node_cpu(tables, name)),
         ):
-            if found is not None:
+            if not math.isnan(found.value):
                 blocks = contrasts.whole(tables["slices"], name)["block"].nunique()
                 rows.append((name, words, quantity, blocks, *found))
     columns = ["contrast", "compared", "quantity", "blocks", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _throughput(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate | None:
-    try:
-        return contrasts.ratio(contrasts.log_ratios(tables["slices"], contrast))
-    except MissingData:
-        return None
-
-
-def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate | None:
-    if contrast != PARTITIONING:
-        return None
-    try:
-        used = node_cpu_ms(tables["slices"], tables["processes"])
-        return contrasts.ratio(contrasts.log_ratios(tables["slices"], contrast, used))
-    except MissingData:
-        return None
+def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
+    if contrast == PARTITIONING:
+        with contextlib.suppress(MissingData):
+            used = node_cpu_ms(tables["slices"], tables["processes"])
+            return contrasts.measured_ratio(tables["slices"], contrast, used)
+    return Estimate(math.nan)
 
 
 def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:
