@@ -11,7 +11,7 @@ from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.contrasted import A, B, Place, place, ratio, side
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
@@ -60,7 +60,7 @@ def node_groups(claim: Claim, evidence: Evidence) -> State:
         raise MissingData("its manifest does not say how many data nodes there were")
     groups = nodes // REPLICAS
     words = f"{nodes} data nodes in {count(groups, 'node group')}"
-    return State(groups > 1, words + " (2 or more wanted)" * (groups < 2))
+    return demanded(groups > 1, words, "2 or more")
 
 
 def _shares(evidence: Evidence) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ndblab.design.contrast import DUET
 from ndblab.formatting import count
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.contrasted import A, B, of_claim, place, ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
@@ -32,7 +32,7 @@ def own_data_nodes(claim: Claim, evidence: Evidence) -> State:
     [name] = of_claim(evidence, claim)
     shared = evidence.contrasts[name].get("design") == DUET
     words = "both sides share the data nodes" if shared else "each side has its own data nodes"
-    return State(not shared, words + (" (twin clusters wanted)" if shared else ""))
+    return demanded(not shared, words, "twin clusters")
 
 
 @check("T-top")

@@ -12,7 +12,7 @@ from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import allowance
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition, servers_free
+from ndblab.judging.conditions import State, condition, demanded, servers_free
 from ndblab.judging.contrasted import P95, A, B, Place, place, ratio
 from ndblab.judging.evidence import P95_STEP, Evidence, p95_of
 from ndblab.judging.publication import Claim
@@ -95,9 +95,7 @@ def before_saturation(claim: Claim, evidence: Evidence) -> State:
             return State(True, f"8 servers are not at their best {place(evidence, EARLY, B).words}")
         carried = [place(evidence, EARLY, name).runs["qps"].mean() / rate for name in (A, B)]
         words = f"8 and 16 servers carry {100 * min(carried):.0f} % of {rate:g} queries/s"
-        if min(carried) < CARRIED:
-            return State(False, f"{words} ({100 * CARRIED:.0f} % or more wanted)")
-        return State(True, words)
+        return demanded(min(carried) >= CARRIED, words, f"{100 * CARRIED:.0f} % or more")
     if not evidence.contrasts or not {8, 16} <= set(evidence.servers):
         raise MissingData("no run of 8 and 16 servers")
     least, knee = evidence.clients(16)[0], evidence.knee(8)
@@ -123,8 +121,8 @@ def in_minutes(claim: Claim, evidence: Evidence) -> State:
     """The load lasts for a minute or more, as the source's does."""
     where = place(evidence, HALF_LOAD)
     seconds = float(where.runs["duration_s"].mean())
-    holds, wanted = seconds >= MINUTE_S, f" ({MINUTE_S} s or more wanted)"
-    return State(holds, f"slices last {significant(seconds)} s{'' if holds else wanted}")
+    words = f"slices last {significant(seconds)} s"
+    return demanded(seconds >= MINUTE_S, words, f"{MINUTE_S} s or more")
 
 
 @check("F8-steady")
