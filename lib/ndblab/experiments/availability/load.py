@@ -9,12 +9,10 @@ import io
 import json
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -26,10 +24,12 @@ from ndblab.experiments.availability import OK as ANSWERED
 from ndblab.experiments.availability import rows as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
-from ndblab.workloads import sysbench
+from ndblab.workloads import program, sysbench
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Process
 
@@ -49,8 +49,7 @@ def commands(job: Job) -> list[Command]:
     """Return the one command of a run; it needs no warm-up."""
     options = [f"--clients={job.point.clients}", f"--seed={job.profile.seed}", *job.option_words]
     servers = (node.socket or f"{node.endpoint}:{node.port}" for node in job.servers)
-    argv = [sys.executable, "-m", client.__name__, *options, *servers]
-    return [Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})]
+    return [program.command(client.__name__, *options, *servers)]
 
 
 def warm_up(cluster: Cluster, job: Job) -> str:
