@@ -75,10 +75,7 @@ def left_out(runs: pd.DataFrame) -> str:
 def of_one_server(data: Dataset) -> pd.DataFrame:
     """Return the rows of `measured` that a model is fitted to: those of one server.
 
-    Raises
-    ------
-    LabError
-        If too few numbers of clients have a good run, or the dataset has no CPU use.
+    Raises LabError if too few numbers of clients have a good run, or the dataset has no CPU use.
     """
     runs = alone(data)
     counts = sorted(int(c) for c in summary.good(runs)["clients"].unique())
@@ -98,13 +95,7 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
 
 
 def of_dataset(data: Dataset) -> pd.DataFrame:
-    """Return the rows of `measured` of the default workload, for any number of servers.
-
-    Raises
-    ------
-    LabError
-        If the dataset has no CPU use.
-    """
+    """Return `measured` of the default workload for any number of servers, or raise LabError."""
     return _of_runs(data, summary.select(data.runs))
 
 

@@ -108,10 +108,7 @@ class Forecast:
     def several(self) -> pd.DataFrame:
         """Measured means with several servers, which the model was not fitted to.
 
-        Raises
-        ------
-        LabError
-            If there are none.
+        Raises LabError if there are none.
         """
         several = self.points[self.points["servers"] > 1].reset_index(drop=True)
         if several.empty:

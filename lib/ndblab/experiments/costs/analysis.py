@@ -178,10 +178,7 @@ def _turns(each: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
 def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict[str, Estimate]:
     """Return the ratio of A to B, by quantity: `qps`, `cpu_us`, `<role>_us`.
 
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
+    Raises MissingData if the contrast has no whole block.
     """
     whole = contrasts.whole(slices, contrast)
     each = each_run(whole, processes)
@@ -204,10 +201,7 @@ def sides(slices: pd.DataFrame, contrast: str) -> str:
 def idle_server_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> Estimate:
     """Return the CPU that a server without clients uses, in percent of one logical CPU.
 
-    Raises
-    ------
-    MissingData
-        If no run has such a server.
+    Raises MissingData if no run has such a server.
     """
     known = each_good_run(runs, processes)["idle_pct"].dropna()
     if known.empty:

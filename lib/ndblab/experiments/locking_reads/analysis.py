@@ -15,13 +15,7 @@ _KIND = ["statement", "isolation", "moment", "index", "lock_mode"]
 
 
 def shared(locks: pd.DataFrame, statement: str, isolation: str, moment: str = RUNNING) -> pd.Series:
-    """Return how many shared record locks a statement holds, by run id.
-
-    Raises
-    ------
-    MissingData
-        If its locks were not read.
-    """
+    """Return the number of shared record locks of a statement by run id, or raise MissingData."""
     own = (locks["statement"] == statement) & (locks["isolation"] == isolation)
     asked = locks[own & (locks["moment"] == moment)]
     if asked.empty:

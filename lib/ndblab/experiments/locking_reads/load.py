@@ -52,13 +52,7 @@ def _command(job: Job, task: str) -> Command:
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:
-    """Create and fill the tables.
-
-    Raises
-    ------
-    LabError
-        If that fails.
-    """
+    """Create and fill the tables; LabError if that fails."""
     began = time.monotonic()
     with action.running(cluster, prepare_command(job), TIMEOUT_S, lambda ended: ended) as filling:
         ended = filling.end()

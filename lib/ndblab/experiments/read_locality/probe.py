@@ -40,13 +40,7 @@ class Counters:
 
 
 def read(cluster: Cluster, job: Job) -> Counters:
-    """Read the counters of a job's servers.
-
-    Raises
-    ------
-    LabError
-        If a node has ended, or a server does not answer.
-    """
+    """Read the counters of a job's servers; LabError if a node has ended or does not answer."""
     rows: dict[int, tuple[int, int]] = {}
     sent_bytes: dict[tuple[int, int], int] = {}
     try:

@@ -50,12 +50,7 @@ def at_equal_clients(runs: pd.DataFrame, top: int, base: int) -> Estimate:
     """Return the ratio of the queries/s of `top` servers to those of `base` servers.
 
     Runs are paired by clients and repeat, at all numbers of clients that leave none of the servers
-    idle.
-
-    Raises
-    ------
-    MissingData
-        If there is no such pair.
+    idle. Raises MissingData if there is no such pair.
     """
     busy = summary.good(runs)
     busy = busy[busy["clients"] >= top]

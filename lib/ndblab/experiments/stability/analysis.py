@@ -27,13 +27,7 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def longest(runs: pd.DataFrame) -> pd.Series:
-    """Return the longest good run.
-
-    Raises
-    ------
-    ValueError
-        If no run is good.
-    """
+    """Return the longest good run; ValueError if no run is good."""
     good = summary.good(runs)
     return good.loc[good["duration_s"].idxmax()]
 
@@ -172,10 +166,7 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
 def client_costs(run: pd.Series, dataset: Dataset) -> pd.Series:
     """Return the load generator's CPU time per query in each sixth of a run, in microseconds.
 
-    Raises
-    ------
-    MissingData
-        If its CPU was not sampled in each sixth.
+    Raises MissingData if its CPU was not sampled in each sixth.
     """
     own = dataset.processes[dataset.processes["run_id"] == run["run_id"]]
     used = own[own["role"].astype(str).isin(CLIENT_ROLES)]

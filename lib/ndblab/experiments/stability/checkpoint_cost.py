@@ -92,10 +92,7 @@ class Repeats:
 def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
     """Return the longest good run of a dataset and its repeats, with their checkpoints.
 
-    Raises
-    ------
-    ValueError
-        If no run is good.
+    Raises ValueError if no run is good.
     """
     longest = stability.longest(runs)
     good = summary.good(runs)
@@ -129,16 +126,15 @@ def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
     """Return the whole over the part outside checkpoints: 0.95 means that these take 5 %.
 
     Cycles are weighted by their length, as joined checkpoints make some of them long: it is the
-    ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With
-    equal weights, short cycles would hide most of what checkpoints take where these fill most of
-    the time; the interval then held the truth in half of simulated hours.
-
-    Raises
-    ------
-    MissingData
-        If there is no cycle, or one of them stands still.
+    ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With equal
+    weights, short cycles would hide most of what checkpoints take where these fill most of the
+    time; the interval then held the truth in half of simulated hours. Raises MissingData if there
+    is no cycle, or one of them stands still.
     """
-    _check(cycles)
+    if cycles.empty:
+        raise MissingData("no local checkpoint with time before and after it")
+    if not (cycles[PARTS] > 0).all(axis=None):
+        raise MissingData("a cycle of a checkpoint stands still")
     length_s = cycles["end_s"] - cycles["begin_s"]
     whole, outside = ((cycles[part] * length_s).to_numpy(float) for part in ("whole", "outside"))
     log = float(np.log(whole.sum() / outside.sum()))
@@ -154,12 +150,8 @@ def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
 def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
     """Return the share of the data nodes' CPU that goes to checkpoints.
 
-    It is what they use beyond the CPU per query that they need outside checkpoints.
-
-    Raises
-    ------
-    MissingData
-        If there is no cycle with throughput and CPU.
+    It is what they use beyond the CPU per query that they need outside checkpoints. Raises
+    MissingData if there is no cycle with throughput and CPU.
     """
     cpu_pct, qps = repeats.cpu_pct("ndbmtd"), repeats.throughput
     both = cpu_pct.join(qps, rsuffix="_qps", how="inner")
@@ -195,11 +187,12 @@ def inside_and_outside(repeats: Repeats) -> pd.DataFrame:
     for role in _ROLES:
         with contextlib.suppress(MissingData):
             tables[f"CPU of {role}, percent"] = repeats.cpu_pct(role)
-    rows = [
-        [name, table["inside"].mean(), table["outside"].mean(), *_ratio(table, "inside")]
-        for name, table in tables.items()
-        if len(table) and (table[PARTS] > 0).all(axis=None)
-    ]
+    rows = []
+    for name, table in tables.items():
+        if len(table) and (table[PARTS] > 0).all(axis=None):
+            inside, outside = table["inside"], table["outside"]
+            ratio = estimate.geometric(inside / outside)
+            rows.append([name, inside.mean(), outside.mean(), *ratio])
     columns = ["quantity", "inside", "outside", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -269,16 +262,3 @@ def _around_starts(run: Run) -> list[pd.DataFrame]:
 
 def _together(cycles: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(cycles, keys=range(len(cycles)))
-
-
-def _ratio(cycles: pd.DataFrame, part: str, confidence: float = CONFIDENCE) -> Estimate:
-    _check(cycles)
-    return estimate.geometric(cycles[part] / cycles["outside"], confidence)
-
-
-def _check(cycles: pd.DataFrame) -> None:
-    """Refuse cycles without anything to compare."""
-    if cycles.empty:
-        raise MissingData("no local checkpoint with time before and after it")
-    if not (cycles[PARTS] > 0).all(axis=None):
-        raise MissingData("a cycle of a checkpoint stands still")

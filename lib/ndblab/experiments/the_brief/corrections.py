@@ -18,13 +18,7 @@ from ndblab.planning import deployment, profile
 
 
 def facts_of(folder: Path = publication.FOLDER) -> Facts:
-    """Gather the published facts that corrections are checked against.
-
-    Raises
-    ------
-    LabError
-        If a file of the folder is missing or damaged.
-    """
+    """Gather the published facts to check corrections against; LabError if a file is damaged."""
     machine, size = host.load(folder / "host.json"), profile.get("brief")
     shape = deployment.Shape(
         max(size.servers), size.rows, max(size.clients), places=deployment.Places(brief=True)

@@ -56,12 +56,7 @@ def counted(slices: pd.DataFrame, contrast: str = trust.A_A, draws: int = DRAWS)
 def correlation(slices: pd.DataFrame, contrast: str = trust.A_A) -> Estimate:
     """Return the correlation of neighbouring blocks of one start, with its 95 % interval (Fisher).
 
-    NaN for fewer than 5 pairs of neighbours.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
+    NaN for fewer than 5 pairs of neighbours. Raises MissingData if the contrast has no whole block.
     """
     logs = contrasts.of_blocks(contrasts.log_ratios(slices, contrast))
     starts = contrasts.whole(slices, contrast).groupby("block")["start"].first().to_numpy()

@@ -132,13 +132,7 @@ def inconsistent(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def node_cpu_ms(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the CPU time of the data nodes per transaction in ms, by id of the slice.
-
-    Raises
-    ------
-    MissingData
-        If none was recorded.
-    """
+    """Return the data nodes' CPU time per transaction in ms by slice, or raise MissingData."""
     good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
     ids = [str(name) for name in good["run_id"]]
     used = Usage(processes, processes.iloc[:0]).of_roles(ids)

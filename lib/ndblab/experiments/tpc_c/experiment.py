@@ -36,10 +36,7 @@ BLOCKS = LOOKS[1]
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return points by warehouse for all servers and clients, by whole key for the most servers.
 
-    Raises
-    ------
-    LabError
-        If the profile asks for warehouses of another size.
+    Raises LabError if the profile asks for warehouses of another size.
     """
     tables.warehouses(size)
     most = max(size.servers)

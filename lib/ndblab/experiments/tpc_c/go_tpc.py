@@ -39,13 +39,7 @@ class GoTpc:
 
 
 def find() -> GoTpc | None:
-    """Find go-tpc on PATH, then in the lab's cache; install nothing.
-
-    Raises
-    ------
-    LabError
-        If the one on PATH does not run.
-    """
+    """Find go-tpc on PATH (LabError if that does not run) or in the lab's cache; install nothing."""
     program = place()
     return _described(program) if program else None
 
@@ -71,13 +65,7 @@ def takes() -> list[Lack]:
 
 
 def ensure(progress: bool = True) -> GoTpc:
-    """Find go-tpc, or build it.
-
-    Raises
-    ------
-    LabError
-        If there is none and no Go, or the build fails.
-    """
+    """Find go-tpc, or build it; LabError if there is none and no Go, or the build fails."""
     if here := find():
         return here
     if why := lacks():

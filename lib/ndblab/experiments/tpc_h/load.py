@@ -70,10 +70,7 @@ def commands(job: Job) -> list[Command]:
 def prepare(cluster: Cluster, job: Job) -> Filled:
     """Fill the tables; the data memory is that of NDB's tables.
 
-    Raises
-    ------
-    LabError
-        If rows are missing, or InnoDB cannot answer a query.
+    Raises LabError if rows are missing, or InnoDB cannot answer a query.
     """
     return program.fill(cluster, prepare_command(job), "TPC-H", job.profile.rows)
 

@@ -120,13 +120,7 @@ def _by_sixths(costs: pd.Series, what: str) -> State:
 
 
 def written(evidence: Evidence) -> pd.DataFrame:
-    """Return the good runs with writes.
-
-    Raises
-    ------
-    MissingData
-        If there is none.
-    """
+    """Return the good runs with writes; MissingData if there is none."""
     runs = summary.select(evidence.good, workload=READ_WRITE)
     if runs.empty:
         raise MissingData(f"no good run of {READ_WRITE}")
@@ -134,13 +128,7 @@ def written(evidence: Evidence) -> pd.DataFrame:
 
 
 def at_best(evidence: Evidence) -> pd.DataFrame:
-    """Return the runs of the most servers at their best throughput.
-
-    Raises
-    ------
-    MissingData
-        If there is none.
-    """
+    """Return the runs of the most servers at their best; MissingData if there is none."""
     if not evidence.servers:
         raise MissingData("no good run")
     servers = evidence.servers[-1]
