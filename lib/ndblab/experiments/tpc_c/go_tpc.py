@@ -39,7 +39,7 @@ class GoTpc:
 
 
 def find() -> GoTpc | None:
-    """Find go-tpc on PATH (LabError if that does not run) or in the lab's cache; install nothing."""
+    """Find go-tpc on PATH or in the lab's cache, install nothing; LabError if it does not run."""
     program = place()
     return _described(program) if program else None
 
