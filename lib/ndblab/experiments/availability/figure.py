@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
@@ -221,10 +220,7 @@ def _worst(runs: pd.DataFrame) -> str:
     """Describe the worst of a fault's runs in a few words."""
     worst = analysis.worst(runs).iloc[0]
     gave_up = int(worst["gave_up_clients"])
-    words = [
-        f"{_number(worst['longest_gap_s'])} s",
-        f"{count(gave_up, 'client')} gave up",
-    ]
+    words = [f"{_number(worst['longest_gap_s'])} s", f"{count(gave_up, 'client')} gave up"]
     lost, more = int(worst["lost"]), int((runs["wrong"] - runs["lost"]).max())
     if not runs["replicas"].min():
         words.append("writes not read")
@@ -243,19 +239,13 @@ def _number(value: float) -> str:
     return plain(value) if math.isfinite(value) else "unknown"
 
 
-def _computed(data: Dataset) -> dict[str, pd.DataFrame]:
-    return {"outages": analysis.of_dataset(data)}
-
-
 FIGURES = {
-    "faults": Entry(
-        "What do clients see when a part of the cluster fails?",
+    key: Entry(
+        f"What do clients see when {what} fails?",
         paint, describe, ("outages", "intervals", "events"),
-        computed=_computed,
-    ),
-    "network-faults": Entry(
-        "What do clients see when the network or a host fails?",
-        paint, describe, ("outages", "intervals", "events"),
-        computed=_computed,
-    ),
+        computed=lambda data: {"outages": analysis.of_dataset(data)},
+    )
+    for key, what in {
+        "faults": "a part of the cluster", "network-faults": "the network or a host"
+    }.items()
 }  # fmt: skip

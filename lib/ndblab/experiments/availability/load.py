@@ -160,11 +160,7 @@ def intervals(history: pd.DataFrame, clients: int, lasted_s: float) -> pd.DataFr
     """
     answered = history["outcome"] == ANSWERED
     counted = pd.DataFrame(
-        {
-            "qps": answered,
-            "errors_per_s": _given_up(history),
-            "reconnects_per_s": _moved(history),
-        },
+        {"qps": answered, "errors_per_s": _given_up(history), "reconnects_per_s": _moved(history)},
         dtype=float,
     )
     ended = history["t_s"].astype(int) + 1.0

@@ -96,15 +96,9 @@ EXPERIMENTS = (
         },
         shape={"connection_pools": POOLS},
         variants=(
+            *(Variant(variant(number), connections=number) for number in POOLS),
             *(
-                Variant(variant(number), connections=number)
-                for number in POOLS
-            ),
-            *(
-                Variant(
-                    variant(number, whole_cpus=True), connections=number,
-                    quotas=NO_QUOTAS,
-                )
+                Variant(variant(number, whole_cpus=True), connections=number, quotas=NO_QUOTAS)
                 for number in POOLS
             ),
         ),

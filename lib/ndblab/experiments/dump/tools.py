@@ -12,13 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.experiments.dump import (
-    GZIP,
-    MYSQL_SHELL,
-    MYSQLDUMP,
-    UNCOMPRESSED,
-    ZSTD,
-)
+from ndblab.experiments.dump import GZIP, MYSQL_SHELL, MYSQLDUMP, UNCOMPRESSED, ZSTD
 from ndblab.install import discovery, packages
 from ndblab.machine import commands
 from ndblab.workloads import sysbench

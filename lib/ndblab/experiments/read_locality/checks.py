@@ -35,10 +35,7 @@ def read_backup(claim: Claim, evidence: Evidence) -> Finding:
 def fully_replicated(claim: Claim, evidence: Evidence) -> Finding:
     """Judge the share of local reads of fully replicated tables."""
     found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, FULLY_REPLICATED)
-    tests = [
-        top.mean(found, f"of the rows {top.words}"),
-        _throughput(evidence, FULLY_REPLICATED),
-    ]
+    tests = [top.mean(found, f"of the rows {top.words}"), _throughput(evidence, FULLY_REPLICATED)]
     note = f"{_percent(found, base)} of the rows of partitioned tables"
     return decide(claim, "the share of local reads of fully replicated tables is", tests, note)
 

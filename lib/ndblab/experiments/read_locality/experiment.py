@@ -100,10 +100,7 @@ EXPERIMENTS = (
         slices={"smoke": Length(0, 1)},
         shape={"node_groups": 2},
         variants=(
-            Variant(
-                options=_NO_SCANS, my_cnf=_NO_STATISTICS,
-                table_options=COMMENTS[READ_BACKUP],
-            ),
+            Variant(options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=COMMENTS[READ_BACKUP]),
             *(
                 Variant(
                     kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
@@ -116,10 +113,7 @@ EXPERIMENTS = (
                     name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
                     my_cnf=_NO_STATISTICS, table_options=COMMENTS[kind],
                 )
-                for name, kind in (
-                    (DOMAINS, READ_BACKUP),
-                    (DOMAINS_PRIMARY, PRIMARY_ONLY),
-                )
+                for name, kind in ((DOMAINS, READ_BACKUP), (DOMAINS_PRIMARY, PRIMARY_ONLY))
             ),
         ),
         contrasts=contrasts,

@@ -216,10 +216,7 @@ EXPERIMENTS = (
         variants=(
             Variant(),
             Variant(UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),
-            Variant(
-                SMALL_SERVERS, quotas={"mysqld": SMALL_SERVER_SHARE},
-                contrasts_only=True,
-            ),
+            Variant(SMALL_SERVERS, quotas={"mysqld": SMALL_SERVER_SHARE}, contrasts_only=True),
             Variant(
                 SLOWER_SERVERS, contrasts_only=True,
                 quotas={"mysqld.3": SLOWER_SERVER_SHARE, "mysqld.4": SLOWER_SERVER_SHARE},

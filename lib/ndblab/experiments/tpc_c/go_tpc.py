@@ -131,11 +131,4 @@ def _environment(work: Path) -> dict[str, str]:
     return {**os.environ, **{name: str(place) for name, place in own.items()}, **fixed}
 
 
-TOOL = Tool(
-    NAME,
-    "TPC-C",
-    lambda: str(find() or ""),
-    lacks,
-    lambda: str(ensure()),
-    takes,
-)
+TOOL = Tool(NAME, "TPC-C", lambda: str(find() or ""), lacks, lambda: str(ensure()), takes)

@@ -21,13 +21,7 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import (
-    INCONSISTENT,
-    TPC_C,
-    consistency,
-    go_tpc,
-    output,
-)
+from ndblab.experiments.tpc_c import INCONSISTENT, TPC_C, consistency, go_tpc, output
 from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c.output import Interval, Outcome
 from ndblab.machine.commands import exit_reason
