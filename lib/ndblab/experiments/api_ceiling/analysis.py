@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import CLIENT, SYSBENCH
 from ndblab.statistics import contrasts, estimate, recordings, summary
 from ndblab.statistics.cpu_use import Usage
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 SINGLE, BATCH = "api", "api-at-once"
 """Contrasts of the NDB API with SQL: one lookup at a time in each thread, and many at once."""

@@ -10,16 +10,13 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.experiments.availability import GIVEN_UP, OK, history
 from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, SERVED
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 _DECLARED_DEAD = r"^Node (\d+) declared dead"
 # Throughput is not computed over less time than this.

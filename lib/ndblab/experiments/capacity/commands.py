@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server, demands, forecast
 from ndblab.experiments.capacity import model as models
@@ -23,9 +23,6 @@ from ndblab.machine import host
 from ndblab.planning import cpu_budget, number, profile
 from ndblab.planning.node import MAX_SERVERS
 from ndblab.statistics import summary
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 MOST_CPUS, MOST_QPS = 100_000, 1e9
 ENOUGH = 0.97

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import scipy
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import LabError, MissingData
 from ndblab.planning.workload import SYSBENCH
 from ndblab.statistics import summary
 from ndblab.statistics.cpu_use import Usage
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 SECOND_US = 1e6
 CLIENT, SERVER = SYSBENCH, "mysqld"

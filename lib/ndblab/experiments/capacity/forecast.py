@@ -11,21 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import dataset as datasets
+from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server, comparison, demands, model, network
 from ndblab.judging import evidence
 from ndblab.measuring import recorded
 from ndblab.statistics import summary
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 EARLIER_SWEEPS = ((30, 0.151), (3, 0.394), (1, 0.472))
 """Points of each earlier sweep, on another host, and how much their means deviated from the

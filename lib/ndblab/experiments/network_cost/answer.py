@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.formatting import less_or_more
 from ndblab.judging.answer import Advice, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 _SERVERS = {
     "servers": "beside them by shared memory",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
@@ -14,11 +16,6 @@ from ndblab.judging.answers import answers
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
 from ndblab.statistics import contrasts, estimate, summary
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("single-server-scaling")

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import series, summary
 from ndblab.statistics.estimate import Estimate
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 METRICS = ("qps", "latency_p95_ms")
 STARTS_S = (60, 120, 300, 600, 1800)

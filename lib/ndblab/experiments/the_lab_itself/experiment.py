@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design import grids
 from ndblab.design.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
@@ -13,10 +14,6 @@ from ndblab.experiments import the_lab_itself as trust
 from ndblab.planning.point import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR, Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 STARTS = 4
 """The most cluster starts that identical sides are compared in."""

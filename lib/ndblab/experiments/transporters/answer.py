@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import change, count, less_or_more, listed, moved
 from ndblab.judging.answer import Advice, Answer, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts, ratio_tables
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 
 @answers("shm-vs-tcp")
