@@ -197,12 +197,6 @@ def _outages(evidence: Evidence, fault: str) -> pd.DataFrame:
     return outages[outages["fault"] == fault]
 
 
-def _measured(evidence: Evidence, fault: str) -> pd.DataFrame:
-    """Return all runs of a fault, failed ones included; older datasets have no faults."""
-    runs = evidence.dataset.runs
-    return runs[runs["variant"].astype(str) == fault] if "variant" in runs else runs.iloc[:0]
-
-
 def _runs(evidence: Evidence, fault: str) -> pd.DataFrame:
     outages = _outages(evidence, fault)
     if outages.empty:
@@ -212,7 +206,8 @@ def _runs(evidence: Evidence, fault: str) -> pd.DataFrame:
 
 def _unfinished(evidence: Evidence, fault: str) -> str:
     """Return how many runs of a fault failed, and why; empty if none did."""
-    statuses = _measured(evidence, fault)["status"].astype(str)
+    runs = evidence.dataset.runs
+    statuses = runs.loc[runs["variant"].astype(str) == fault, "status"].astype(str)
     failed = statuses[statuses != OK]
     if failed.empty:
         return ""

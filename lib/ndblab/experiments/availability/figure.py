@@ -187,7 +187,9 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
     low, high = ax.get_xlim()
     labels = _apart(done, _APART * (high - low))
     if len(done) and (sheet.is_tall(ax.figure) or len(labels) > _MOST_LABELS):
-        labels = {float(done["t_s"].iloc[0]): _first_of(done["text"].astype(str))}
+        # Where there is no room for all: the first action and how many follow.
+        first, more = str(done["text"].iloc[0]), len(done) - 1
+        labels = {float(done["t_s"].iloc[0]): f"{first}, then {more} more" if more else first}
     words = {(t_s - run["fault_s"], "--"): text for t_s, text in labels.items()}
     if len(served):
         text = "serves again" if len(served) == 1 else "all serve again"
@@ -196,12 +198,6 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
         for t_s in marked["t_s"]:
             ax.axvline(t_s - run["fault_s"], color=style.INK, lw=0.9, ls=dashes, zorder=2)
     timeline.label(ax, [(t_s, text) for (t_s, _), text in words.items()], "")
-
-
-def _first_of(texts: pd.Series) -> str:
-    """Return the first action and how many follow, where there is no room for all."""
-    more = len(texts) - 1
-    return f"{texts.iloc[0]}, then {more} more" if more else str(texts.iloc[0])
 
 
 def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
