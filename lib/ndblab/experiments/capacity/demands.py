@@ -157,12 +157,8 @@ def fit(
     """Fit a law to each resource by non-negative least squares of the relative error.
 
     The NDB threads share one exponent, as they share batches of signals. It is fitted to their sum,
-    which is more precise than any single kind.
-
-    Parameters
-    ----------
-    runs : of one MySQL server, from `by_run`; or its columns as arrays.
-    weight : how often each run counts (a bootstrap draws some twice).
+    which is more precise than any single kind. `runs` are those of one MySQL server, from `by_run`
+    or its columns as arrays; `weight` says how often each counts (a bootstrap draws some twice).
     """
     part = {name: np.asarray(runs[name], float) for name in (*PARTS, "servers", "clients", "qps")}
     n, qps = part["clients"] / part["servers"], part["qps"]

@@ -219,16 +219,9 @@ class Forecast:
 
 
 def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
-    """Fit a model to the runs of one server in a dataset, for comparison with another.
+    """Fit a model to the runs of one server in a dataset, for comparison with another, or itself.
 
-    Parameters
-    ----------
-    tested : the dataset with the measured points; None for the fitted dataset itself.
-
-    Raises
-    ------
-    LabError
-        If no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
+    Raises LabError if no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
     """
     own = Forecast(fitted, fitted if tested is None else tested)
     kinds = [

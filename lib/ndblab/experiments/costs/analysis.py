@@ -120,11 +120,7 @@ def points(runs: pd.DataFrame, processes: pd.DataFrame, threads: pd.DataFrame) -
 def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the rows with equal clients for each server, and with equal clients in all.
 
-    The keys say which, and with how many clients, in words.
-
-    Parameters
-    ----------
-    table : `servers` and `clients`, of points or of runs.
+    The keys say which, and with how many clients, in words. The table is of points or of runs.
     """
     found = {}
     for words, key in (("each", table["clients"] / table["servers"]), ("in all", table["clients"])):
@@ -136,16 +132,9 @@ def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def turn(each: pd.DataFrame) -> Turn:
-    """Return where one server's throughput turns, from the means of its runs.
+    """Return where one server's throughput turns, by the means of its `each_good_run`.
 
-    Parameters
-    ----------
-    each : as from `each_good_run`.
-
-    Raises
-    ------
-    MissingData
-        If it has fewer than three numbers of clients.
+    Raises MissingData if it has fewer than three numbers of clients.
     """
     columns = ["qps", "mysqld_cpus", "host_busy_pct"]
     groups = each[each["servers"] == 1].groupby("clients")

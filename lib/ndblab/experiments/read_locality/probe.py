@@ -83,12 +83,7 @@ def tables(before: Counters, cluster: Cluster, job: Job) -> dict[str, pd.DataFra
 
 
 def status(counted: Mapping[str, pd.DataFrame], queries: float | None) -> str:
-    """Return "ok", or why the counters contradict the load.
-
-    Parameters
-    ----------
-    queries : those that the load reports.
-    """
+    """Return "ok", or why the counters contradict the queries that the load reports."""
     if "reads" not in counted or not queries:
         return OK
     table = counted["reads"]

@@ -122,10 +122,7 @@ def _up_to_four(
 ) -> tuple[Contrast, ...]:
     """Return the contrasts of up to four servers, and those of clients and CPUs with the most.
 
-    Parameters
-    ----------
-    best : clients of the best throughput, by servers.
-    k : clients that saturate a server.
+    `best` has the clients of the best throughput by servers; `k` clients saturate a server.
     """
     most = max(size.servers)
     return (

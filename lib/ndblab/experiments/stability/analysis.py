@@ -110,12 +110,7 @@ def starts(seconds: pd.DataFrame, lengths_s: Sequence[float] = STARTS_S) -> pd.D
 
 
 def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
-    """Describe how precisely the run and its shortest start determine the trend.
-
-    Parameters
-    ----------
-    starts : what `starts` returns for the run.
-    """
+    """Describe how precisely a run and the shortest of its `starts` determine the trend."""
     width = (starts["trend_high"] - starts["trend_low"]) / 2
     known = [
         f"{formatting.plain(half)} % per hour after {formatting.plain(length_s)} s"

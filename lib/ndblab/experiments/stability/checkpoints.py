@@ -24,13 +24,7 @@ class Span(NamedTuple):
 
 
 def of_run(events: pd.DataFrame, run_s: float) -> list[Span]:
-    """Pair the starts and ends of a run; cut a checkpoint that reaches beyond it.
-
-    Parameters
-    ----------
-    events : of this run.
-    run_s : how long it lasted.
-    """
+    """Pair the starts and ends of a run of `run_s`; cut a checkpoint that reaches beyond it."""
     kind = events["event"].astype(str)
     started, completed = (
         np.sort(events.loc[kind == name, "t_s"].to_numpy(float)) for name in (STARTED, COMPLETED)

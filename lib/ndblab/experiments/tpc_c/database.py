@@ -103,12 +103,7 @@ def warehouses(size: Profile) -> int:
 
 
 def statements(database: str, options: str = "") -> list[str]:
-    """Return the statements that create the tables of a database.
-
-    Parameters
-    ----------
-    options : of each table, before its partitions.
-    """
+    """Return the statements that create a database's tables with these `options` of each."""
     text = re.sub(r"^--.*$", "", _SCHEMA.read_text(), flags=re.MULTILINE)
     found = []
     for statement in filter(None, (part.strip() for part in text.split(";"))):

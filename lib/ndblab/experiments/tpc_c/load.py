@@ -96,10 +96,8 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
 class Load:
     """A go-tpc that is running, its output read as it comes.
 
-    Parameters
-    ----------
-    began : when it was started, by `time.monotonic`.
-    stands, counted : of the orders and of the servers' counters, before the start.
+    It began at `began`, by `time.monotonic`; `stands` of the orders and the servers' counters, as
+    `counted`, are those before its start.
     """
 
     def __init__(
@@ -167,11 +165,8 @@ def report(
 ) -> Report:
     """Return the report of a load, without its warm-up and its end.
 
-    Parameters
-    ----------
-    status : of the load and of the rows that it has left.
-    local : columns of table `locality`.
-    text : all that go-tpc printed.
+    `status` is that of the load and of the rows that it has left, `local` has the columns of table
+    `locality`, and `text` is all that go-tpc printed.
     """
     before, during = _divided(found.intervals, job)
     if status == OK and not during:

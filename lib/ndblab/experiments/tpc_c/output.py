@@ -98,13 +98,10 @@ class Outcome:
 
 
 def outcome(lines: Sequence[tuple[float, str]], seconds: float, ended: str = "") -> Outcome:
-    """Read everything that go-tpc printed.
+    """Read everything that go-tpc printed in a run of `seconds`.
 
-    Parameters
-    ----------
-    lines : each with the seconds from the start until it arrived.
-    seconds : how long it was to run.
-    ended : in words why it did not end as it should.
+    Each of `lines` has the seconds from the start until it arrived. `ended` says in words why the
+    run did not end as it should.
     """
     text = "".join(line for _, line in lines)
     if ended:

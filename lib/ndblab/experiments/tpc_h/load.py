@@ -116,9 +116,7 @@ class Load:
 def report(job: Job, text: str, began: float, ended: str = "") -> Report:
     """Return what a client printed as a report; the time between two executions does not count.
 
-    Parameters
-    ----------
-    ended : in words why it did not end as it should.
+    `ended` says in words why it did not end as it should.
     """
     last, found = program.last_line(text), {}
     if not ended:
