@@ -14,10 +14,10 @@ RECORD, NONE = "RECORD", "none"
 _KIND = ["statement", "isolation", "moment", "index", "lock_mode"]
 
 
-def shared(locks: pd.DataFrame, statement: str, isolation: str, moment: str = RUNNING) -> pd.Series:
+def shared(locks: pd.DataFrame, statement: str, isolation: str) -> pd.Series:
     """Return the number of shared record locks of a statement by run id, or raise MissingData."""
     own = (locks["statement"] == statement) & (locks["isolation"] == isolation)
-    asked = locks[own & (locks["moment"] == moment)]
+    asked = locks[own & (locks["moment"] == RUNNING)]
     if asked.empty:
         raise MissingData(f"no locks of {statement} in {isolation}")
     counts = (asked["lock_type"] == RECORD) & asked["lock_mode"].astype(str).str.startswith("S")

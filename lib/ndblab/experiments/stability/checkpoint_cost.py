@@ -21,7 +21,7 @@ from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoints as checkpoint_spans
 from ndblab.experiments.stability.checkpoints import PARTS, Span, cycles
 from ndblab.statistics import estimate, summary
-from ndblab.statistics.estimate import CONFIDENCE, Estimate
+from ndblab.statistics.estimate import Estimate
 
 BEFORE_S, AFTER_S = 3, 10
 """Seconds around the start of a checkpoint that `around_start` shows."""
@@ -117,7 +117,7 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
     return Run(row, found, samples, own["processes"], own["ndb_threads"])
 
 
-def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
+def kept(cycles: pd.DataFrame) -> Estimate:
     """Return the whole over the part outside checkpoints: 0.95 means that these take 5 %.
 
     Cycles are weighted by their length, as joined checkpoints make some of them long: it is the
@@ -138,11 +138,11 @@ def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
         return Estimate(math.exp(log))
     without = np.log((whole.sum() - whole) / (outside.sum() - outside))
     error = math.sqrt((number - 1) * float(without.var()))
-    half = float(estimate.t(number - 1, confidence)) * error
+    half = float(estimate.t(number - 1)) * error
     return Estimate(*(math.exp(x) for x in (log, log - half, log + half)))
 
 
-def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
+def taken(repeats: Repeats) -> Estimate:
     """Return the share of the data nodes' CPU that goes to checkpoints.
 
     It is what they use beyond the CPU per query that they need outside checkpoints. Raises
@@ -154,7 +154,7 @@ def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
     if both.empty:
         raise MissingData("no cycle of a checkpoint has both throughput and CPU")
     per_query = both["outside"] / both["outside_qps"]
-    return estimate.mean(1 - per_query * both["whole_qps"] / both["whole"], confidence)
+    return estimate.mean(1 - per_query * both["whole_qps"] / both["whole"])
 
 
 def describe_taken(repeats: Repeats) -> str:

@@ -134,7 +134,9 @@ def steady(claim: Claim, evidence: Evidence) -> Finding:
     found = summary.steadiness(_whole_seconds(evidence, where)).set_index("run_id")
     tests = []
     for metric, what in _VARIED.items():
-        each = _clipped(found[f"{metric}_cv"], metric) / _bias(found["intervals"])
+        # A p95 that never left its bucket may vary within it, not by nothing.
+        least = P95_STEP - 1 if metric == P95 else 1e-6
+        each = found[f"{metric}_cv"].clip(lower=least) / _bias(found["intervals"])
         tests.append(where.mean(each.dropna(), f"of {what}", 2, log=True))
     rate = evidence.contrasts[HALF_LOAD]["a"]["options"].get("rate")
     load = f"at {rate} queries/s, half of the best of 16 servers" if rate else where.words
@@ -153,11 +155,6 @@ def _whole_seconds(evidence: Evidence, where: Place) -> pd.DataFrame:
     of_slice = table.groupby("run_id")
     over = of_slice["qps"].transform("sum") > MOST_OVER * table["run_id"].map(queries)
     return table[~(over & (of_slice.cumcount(ascending=False) == 0))]
-
-
-def _clipped(each: pd.Series, metric: str) -> pd.Series:
-    """Clip variations: a p95 that never left its bucket may vary within it, not by nothing."""
-    return each.clip(lower=P95_STEP - 1 if metric == P95 else 1e-6)
 
 
 def _bias(seconds: pd.Series) -> pd.Series:
