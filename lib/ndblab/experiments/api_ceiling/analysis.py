@@ -74,17 +74,12 @@ def ratios(recorded: Sequence[Dataset]) -> pd.DataFrame:
 
 
 def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
-    """Average the runs of each interface by clients.
+    """Average the runs of each interface by clients; MissingData if there is no good run.
 
     Returns
     -------
     `interface` (in words), `variant`, `clients`, `runs`, `qps` with its 95 % interval `low`,
     `high`, and the means of `cpu_us` and `<role>_us`.
-
-    Raises
-    ------
-    MissingData
-        If there is no good run.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     good = good[good["variant"].astype(str).isin(WORDS)]

@@ -61,17 +61,12 @@ COLUMNS = [
 
 
 def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
-    """Measure the effect of one run's fault.
+    """Measure the effect of one run's fault; ValueError if there is no fault or no operation.
 
     Parameters
     ----------
     operations : the run's history, one row per operation; `t_s` is its end.
     events : of the run; all is measured from the first fault among them.
-
-    Raises
-    ------
-    ValueError
-        If there is no fault or no operation.
     """
     kind = events["event"].astype(str)
     faults_s = events.loc[kind == FAULT, "t_s"]

@@ -243,15 +243,9 @@ def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
 def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     """Fit the capacity model to one dataset and compare it with another.
 
-    Parameters
-    ----------
-    fitted, tested : "recorded" for the recorded sweep of one MySQL server, and for the sweep of
-        several that is nearest to it in time; or the folder of any dataset, which may be the same.
-
-    Raises
-    ------
-    LabError
-        If a dataset cannot be read, or no model can be fitted to it.
+    They are folders of datasets, which may be the same; "recorded" stands for the recorded sweep of
+    one MySQL server, and for the sweep of several that is nearest to it in time. Raises LabError if
+    a dataset cannot be read, or no model can be fitted to it.
     """
     one, many = find("capacity-model").reads
     data = recorded.obtain(one) if fitted == "recorded" else datasets.read(fitted)

@@ -62,12 +62,7 @@ def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     -------
     `servers`, `clients`, `qps`, `<role>_us`, `cpu_us` and `idle_pct`: CPU of each server without
     clients, in percent of one logical CPU (NaN if there is none). The index is the run id. NaN
-    where CPU was not recorded.
-
-    Raises
-    ------
-    MissingData
-        If no CPU was recorded at all.
+    where CPU was not recorded; MissingData if it was recorded nowhere.
     """
     table = cpu_use.serving_us_by_role(runs, processes)
     table[ALL] = table.sum(axis=1, skipna=False)

@@ -19,16 +19,7 @@ def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Se
 
     Each quota's CPU is divided by the least CPU time that a query needed at any point of these
     runs. The quotas are those of each server, of all servers with their clients, and of the data
-    nodes.
-
-    Parameters
-    ----------
-    cpus : logical CPUs of the host that may be used.
-
-    Raises
-    ------
-    MissingData
-        If there is no good run whose CPU was recorded.
+    nodes, on `cpus` usable logical CPUs. Raises MissingData if no good run has its CPU recorded.
     """
     good = summary.good(runs)
     if good.empty:
