@@ -63,6 +63,11 @@ class State:
         return f"the quotas alone give {listed(list(ratios))}" if ratios else ""
 
 
+def demanded(holds: bool, words: str, wanted: str) -> State:
+    """Return a state whose words say what is wanted where it does not hold."""
+    return State(holds, words if holds else f"{words} ({wanted} wanted)")
+
+
 Condition = Callable[[Claim, Evidence], State]
 CONDITIONS: dict[str, Condition] = {}
 
@@ -201,8 +206,7 @@ def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
 def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
     """Require that an NDB thread of any kind is near saturation, on at least one side."""
     pct = max(_busiest_thread(evidence, *where) for where in _sides(claim, evidence))
-    wanted = "" if pct >= NEAR_PCT else f" ({NEAR_PCT} % or more wanted)"
-    return State(pct >= NEAR_PCT, f"{_of_thread(pct)}{wanted}")
+    return demanded(pct >= NEAR_PCT, _of_thread(pct), f"{NEAR_PCT} % or more")
 
 
 def _fullest(found: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:

@@ -12,6 +12,8 @@ the difference between the starts is common to both halves.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -108,6 +110,16 @@ def ratio(logs: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
     """Return the ratio of a contrast from its logarithms, with the interval of `sequential`."""
     with np.errstate(over="ignore"):
         return Estimate(*(float(x) for x in np.exp(sequential.interval(logs, confidence))))
+
+
+def measured_ratio(
+    slices: pd.DataFrame, contrast: str, quantity: str | pd.Series = "qps"
+) -> Estimate:
+    """Return the `ratio` of a contrast; NaN if no whole block has the quantity on both sides."""
+    try:
+        return ratio(log_ratios(slices, contrast, quantity))
+    except MissingData:
+        return Estimate(math.nan)
 
 
 def _means(

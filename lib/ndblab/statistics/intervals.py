@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -56,9 +54,3 @@ def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: 
     else:
         words.append(f"A single {what} has no interval, so there are no {bands.lower()}.")
     return " ".join(words)
-
-
-def of_columns(table: pd.DataFrame, by: list[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Return the `means` of all columns in one table; `quantity` has the column's name."""
-    each = {column: means(table, by, column) for column in columns}
-    return pd.concat(each, names=["quantity"]).reset_index("quantity").dropna(subset="mean")

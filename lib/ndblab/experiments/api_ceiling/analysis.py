@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import CLIENT, SYSBENCH
 from ndblab.statistics import contrasts, estimate, recordings, summary
 from ndblab.statistics.cpu_use import Usage
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 SINGLE, BATCH = "api", "api-at-once"
 """Contrasts of the NDB API with SQL: one lookup at a time in each thread, and many at once."""
@@ -77,17 +74,12 @@ def ratios(recorded: Sequence[Dataset]) -> pd.DataFrame:
 
 
 def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
-    """Average the runs of each interface by clients.
+    """Average the runs of each interface by clients; MissingData if there is no good run.
 
     Returns
     -------
     `interface` (in words), `variant`, `clients`, `runs`, `qps` with its 95 % interval `low`,
     `high`, and the means of `cpu_us` and `<role>_us`.
-
-    Raises
-    ------
-    MissingData
-        If there is no good run.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     good = good[good["variant"].astype(str).isin(WORDS)]

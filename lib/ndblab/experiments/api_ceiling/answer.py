@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.api_ceiling import AT_ONCE
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.planning.point import DEFAULT_VARIANT
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("api-ceiling")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.design.experiment import Experiment
@@ -13,14 +14,9 @@ from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
 from ndblab.experiments.api_ceiling.analysis import BATCH, SINGLE
 from ndblab.install import ndb_tools
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 FLEX_ASYNCH_S = 4
 """Extra seconds of a run of flexAsynch, which warms up, cools down and finds its table."""

@@ -24,9 +24,7 @@ class Result(NamedTuple):
 def result(text: str, code: int | None, timeout_s: float) -> Result:
     """Read what flexAsynch printed; it exits with success even if operations failed.
 
-    Parameters
-    ----------
-    code : its exit status; None if it did not end in time.
+    `code` is its exit status; None if it did not end in time.
     """
     if code is None:
         return Result(f"flexAsynch did not end within {timeout_s:g} s")

@@ -10,16 +10,13 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.experiments.availability import GIVEN_UP, OK, history
 from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, SERVED
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 _DECLARED_DEAD = r"^Node (\d+) declared dead"
 # Throughput is not computed over less time than this.
@@ -64,17 +61,12 @@ COLUMNS = [
 
 
 def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
-    """Measure the effect of one run's fault.
+    """Measure the effect of one run's fault; ValueError if there is no fault or no operation.
 
     Parameters
     ----------
     operations : the run's history, one row per operation; `t_s` is its end.
     events : of the run; all is measured from the first fault among them.
-
-    Raises
-    ------
-    ValueError
-        If there is no fault or no operation.
     """
     kind = events["event"].astype(str)
     faults_s = events.loc[kind == FAULT, "t_s"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.availability import GIVEN_UP
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.words import (
@@ -23,12 +25,6 @@ from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.judging.verdict import INCONCLUSIVE
 from ndblab.statistics.estimate import geometric
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
-
 
 _SEEN = (
     ("A-node-loss", "kill-data-node", "after the kill of a data node"),

@@ -38,8 +38,16 @@ from ndblab.judging.verdict import (
 )
 from ndblab.statistics.estimate import Estimate
 
-KILL_DATA_NODE, KILL_SERVER = "kill-data-node", "kill-server"
-RESTART_DATA_NODE, ROLLING_RESTART = "restart-data-node", "rolling-restart"
+KILL_SERVER = "kill-server"
+_NOTICED = {
+    "A-node-loss": (
+        "kill-data-node", "a data node was killed", (LOST_ARBITRATOR, OTHERS_ARBITRATE),
+    ),
+    "A-online": (
+        "rolling-restart", "all nodes were restarted one after the other", ("restart-data-node",),
+    ),
+}  # fmt: skip
+"""By claim: the fault that decides, in words, and the faults that are only shown."""
 # A single run may have been lucky.
 LEAST_RUNS = 2
 # NDB keeps every row on both data nodes of a node group.
@@ -54,11 +62,20 @@ DATED = 0.05
 mark, and the cluster log has intervals of 5.01 s."""
 
 
-@check("A-node-loss")
-def node_loss(claim: Claim, evidence: Evidence) -> Finding:
-    """Count the clients that give up when a data node is killed."""
-    also = (LOST_ARBITRATOR, OTHERS_ARBITRATE)
-    return _gave_up(claim, evidence, KILL_DATA_NODE, "a data node was killed", also)
+@check(*_NOTICED)
+def gave_up(claim: Claim, evidence: Evidence) -> Finding:
+    """Count the clients that gave up or waited too long; further faults are only shown.
+
+    During a gap without a success, all clients wait.
+    """
+    fault, subject, also = _NOTICED[claim.id]
+    runs = _runs(evidence, fault)
+    waited = runs["clients"].where(runs["longest_gap_s"] > LONGEST_GAP_S, 0)
+    noticed = int(runs["gave_up_clients"].combine(waited, max).max())
+    some = f"at most {noticed}" if noticed else "none"
+    text = f"when {subject}, {some} of {count(int(runs['clients'].max()), 'client')} "
+    text += f"gave up after one retry, or waited through a gap of more than {LONGEST_GAP_S:g} s"
+    return _finding(claim, evidence, runs, noticed, text, also)
 
 
 @check("A-node-frozen")
@@ -70,13 +87,6 @@ def frozen(claim: Claim, evidence: Evidence) -> Finding:
     text = f"when a data node was frozen, service stopped for {_gap(runs)} at most, and {some} of "
     text += f"{count(clients, 'client')} gave up after one retry"
     return _finding(claim, evidence, runs, float(runs["longest_gap_s"].max()), text, ())
-
-
-@check("A-online")
-def online(claim: Claim, evidence: Evidence) -> Finding:
-    """Count the clients that give up while all nodes are restarted one after the other."""
-    subject = "all nodes were restarted one after the other"
-    return _gave_up(claim, evidence, ROLLING_RESTART, subject, (RESTART_DATA_NODE,))
 
 
 @check("A-heartbeat")
@@ -150,22 +160,6 @@ def separate(claim: Claim, evidence: Evidence) -> Finding:
     return _finding(claim, evidence, runs, max(failed), text, (), max(ended))
 
 
-def _gave_up(
-    claim: Claim, evidence: Evidence, fault: str, subject: str, also: Sequence[str]
-) -> Finding:
-    """Count the clients that gave up or waited too long; faults in `also` are only shown.
-
-    During a gap without a success, all clients wait.
-    """
-    runs = _runs(evidence, fault)
-    waited = runs["clients"].where(runs["longest_gap_s"] > LONGEST_GAP_S, 0)
-    noticed = int(runs["gave_up_clients"].combine(waited, max).max())
-    some = f"at most {noticed}" if noticed else "none"
-    text = f"when {subject}, {some} of {count(int(runs['clients'].max()), 'client')} "
-    text += f"gave up after one retry, or waited through a gap of more than {LONGEST_GAP_S:g} s"
-    return _finding(claim, evidence, runs, noticed, text, also)
-
-
 def _finding(
     claim: Claim,
     evidence: Evidence,
@@ -203,12 +197,6 @@ def _outages(evidence: Evidence, fault: str) -> pd.DataFrame:
     return outages[outages["fault"] == fault]
 
 
-def _measured(evidence: Evidence, fault: str) -> pd.DataFrame:
-    """Return all runs of a fault, failed ones included; older datasets have no faults."""
-    runs = evidence.dataset.runs
-    return runs[runs["variant"].astype(str) == fault] if "variant" in runs else runs.iloc[:0]
-
-
 def _runs(evidence: Evidence, fault: str) -> pd.DataFrame:
     outages = _outages(evidence, fault)
     if outages.empty:
@@ -218,7 +206,8 @@ def _runs(evidence: Evidence, fault: str) -> pd.DataFrame:
 
 def _unfinished(evidence: Evidence, fault: str) -> str:
     """Return how many runs of a fault failed, and why; empty if none did."""
-    statuses = _measured(evidence, fault)["status"].astype(str)
+    runs = evidence.dataset.runs
+    statuses = runs.loc[runs["variant"].astype(str) == fault, "status"].astype(str)
     failed = statuses[statuses != OK]
     if failed.empty:
         return ""

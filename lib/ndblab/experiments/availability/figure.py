@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
@@ -188,7 +187,9 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
     low, high = ax.get_xlim()
     labels = _apart(done, _APART * (high - low))
     if len(done) and (sheet.is_tall(ax.figure) or len(labels) > _MOST_LABELS):
-        labels = {float(done["t_s"].iloc[0]): _first_of(done["text"].astype(str))}
+        # Where there is no room for all: the first action and how many follow.
+        first, more = str(done["text"].iloc[0]), len(done) - 1
+        labels = {float(done["t_s"].iloc[0]): f"{first}, then {more} more" if more else first}
     words = {(t_s - run["fault_s"], "--"): text for t_s, text in labels.items()}
     if len(served):
         text = "serves again" if len(served) == 1 else "all serve again"
@@ -197,12 +198,6 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
         for t_s in marked["t_s"]:
             ax.axvline(t_s - run["fault_s"], color=style.INK, lw=0.9, ls=dashes, zorder=2)
     timeline.label(ax, [(t_s, text) for (t_s, _), text in words.items()], "")
-
-
-def _first_of(texts: pd.Series) -> str:
-    """Return the first action and how many follow, where there is no room for all."""
-    more = len(texts) - 1
-    return f"{texts.iloc[0]}, then {more} more" if more else str(texts.iloc[0])
 
 
 def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
@@ -221,10 +216,7 @@ def _worst(runs: pd.DataFrame) -> str:
     """Describe the worst of a fault's runs in a few words."""
     worst = analysis.worst(runs).iloc[0]
     gave_up = int(worst["gave_up_clients"])
-    words = [
-        f"{_number(worst['longest_gap_s'])} s",
-        f"{count(gave_up, 'client')} gave up",
-    ]
+    words = [f"{_number(worst['longest_gap_s'])} s", f"{count(gave_up, 'client')} gave up"]
     lost, more = int(worst["lost"]), int((runs["wrong"] - runs["lost"]).max())
     if not runs["replicas"].min():
         words.append("writes not read")
@@ -243,19 +235,13 @@ def _number(value: float) -> str:
     return plain(value) if math.isfinite(value) else "unknown"
 
 
-def _computed(data: Dataset) -> dict[str, pd.DataFrame]:
-    return {"outages": analysis.of_dataset(data)}
-
-
 FIGURES = {
-    "faults": Entry(
-        "What do clients see when a part of the cluster fails?",
+    key: Entry(
+        f"What do clients see when {what} fails?",
         paint, describe, ("outages", "intervals", "events"),
-        computed=_computed,
-    ),
-    "network-faults": Entry(
-        "What do clients see when the network or a host fails?",
-        paint, describe, ("outages", "intervals", "events"),
-        computed=_computed,
-    ),
+        computed=lambda data: {"outages": analysis.of_dataset(data)},
+    )
+    for key, what in {
+        "faults": "a part of the cluster", "network-faults": "the network or a host"
+    }.items()
 }  # fmt: skip

@@ -9,12 +9,10 @@ import io
 import json
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -26,10 +24,12 @@ from ndblab.experiments.availability import OK as ANSWERED
 from ndblab.experiments.availability import rows as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
-from ndblab.workloads import sysbench
+from ndblab.workloads import program, sysbench
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Process
 
@@ -49,8 +49,7 @@ def commands(job: Job) -> list[Command]:
     """Return the one command of a run; it needs no warm-up."""
     options = [f"--clients={job.point.clients}", f"--seed={job.profile.seed}", *job.option_words]
     servers = (node.socket or f"{node.endpoint}:{node.port}" for node in job.servers)
-    argv = [sys.executable, "-m", client.__name__, *options, *servers]
-    return [Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})]
+    return [program.command(client.__name__, *options, *servers)]
 
 
 def warm_up(cluster: Cluster, job: Job) -> str:
@@ -95,10 +94,7 @@ class Load:
     def finish(self) -> Report:
         """Stop the clients, but not before the seconds of warm-up and run are over.
 
-        Raises
-        ------
-        LabError
-            If they do not stop, or ended early.
+        Raises LabError if they do not stop, or ended early.
         """
         profile = self._job.profile
         ends = self._began + profile.warmup_s + profile.duration_s
@@ -164,11 +160,7 @@ def intervals(history: pd.DataFrame, clients: int, lasted_s: float) -> pd.DataFr
     """
     answered = history["outcome"] == ANSWERED
     counted = pd.DataFrame(
-        {
-            "qps": answered,
-            "errors_per_s": _given_up(history),
-            "reconnects_per_s": _moved(history),
-        },
+        {"qps": answered, "errors_per_s": _given_up(history), "reconnects_per_s": _moved(history)},
         dtype=float,
     )
     ended = history["t_s"].astype(int) + 1.0

@@ -8,8 +8,6 @@ from ndblab.dataset import column
 from ndblab.dataset.column import Schema
 from ndblab.experiments.availability import GIVEN_UP, OK, READ, WRITE, WRONG
 
-OUTCOMES = (OK, *GIVEN_UP, WRONG)
-
 SCHEMAS: dict[str, Schema] = {
     "history": Schema(
         "Every operation of the checked writes: when, where and how it ended",
@@ -22,7 +20,7 @@ SCHEMAS: dict[str, Schema] = {
             "server": column.whole(1),
             "t_s": column.real(),
             "latency_ms": column.real(),
-            "outcome": column.one_of(OUTCOMES),
+            "outcome": column.one_of((OK, *GIVEN_UP, WRONG)),
             "attempts": column.whole(1),
             "error": column.whole(0),
         },

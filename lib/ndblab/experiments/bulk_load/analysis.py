@@ -37,7 +37,7 @@ STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
 
 
 def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
-    """Return the good loads of the sweep during which nothing else ran.
+    """Return the good loads of the sweep during which nothing else ran, or raise MissingData.
 
     Returns
     -------
@@ -45,11 +45,6 @@ def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.
     a row in microseconds (NaN where none was recorded) and `cpu_us`, their sum; `checkpoints`, the
     number of local checkpoints that were completed during the load, and `checkpoint_pct`, the
     percentage of its time in which one was under way (NaN if none began or ended in it).
-
-    Raises
-    ------
-    MissingData
-        If there is no such load.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     good = good[good["workload"].astype(str) == BULK_LOAD]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.formatting import listed, plain
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("bulk-load")

@@ -7,7 +7,6 @@ as a full redo log, is tried again; a LOAD DATA is not, since part of it may be 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import sys
 import time
@@ -19,6 +18,7 @@ import pymysql
 from pymysql.cursors import Cursor
 
 from ndblab.experiments.bulk_load import INSERTS, LOAD_DATA, LOAD_LOCAL, rows
+from ndblab.workloads.session import connected
 
 ROWS_PER_INSERT = 1000
 """Each INSERT is a transaction of about 200 kB, far below the server's limits."""
@@ -39,13 +39,14 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("tables", nargs="+")
     options = parser.parse_args(arguments)
     load = {LOAD_DATA: _load_data, LOAD_LOCAL: _load_local, INSERTS: _insert}[options.way]
+    database = {"database": options.database, "local_infile": True}
 
     def loaded(table: str) -> None:
-        with _connected(options.socket, options.database) as cursor:
+        with connected(options.socket, **database) as cursor:
             load(cursor, table, rows.file(options.folder, table))
 
     try:
-        with _connected(options.socket, options.database) as cursor:
+        with connected(options.socket, **database) as cursor:
             # By default, servers accept no files from their clients.
             cursor.execute("SET GLOBAL local_infile = 1")
         with ThreadPoolExecutor(options.connections) as pool:
@@ -95,21 +96,6 @@ def _load_local(cursor: Cursor, table: str, file: Path) -> None:
     # LOCAL turns errors of single rows into warnings.
     if warnings := cursor.connection.show_warnings():
         raise ValueError(f"{len(warnings)} warnings on {table}, the first: {warnings[0][2]}")
-
-
-@contextlib.contextmanager
-def _connected(socket: str, database: str) -> Iterator[Cursor]:
-    with contextlib.closing(
-        pymysql.connect(
-            unix_socket=socket,
-            user="root",
-            database=database,
-            autocommit=True,
-            ssl_disabled=True,
-            local_infile=True,
-        )
-    ) as connection:
-        yield connection.cursor()  # fmt: skip
 
 
 if __name__ == "__main__":

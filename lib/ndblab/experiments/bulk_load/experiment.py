@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, STARTS, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
@@ -19,13 +20,8 @@ from ndblab.experiments.bulk_load import (
 )
 from ndblab.install import ndb_tools
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 CHECKED_ROWS_PER_S = 25_000
 """Rate of reading a bulk load back, with its run's other costs included, observed on 2 CPUs."""

@@ -6,7 +6,6 @@ It starts nothing.
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ndblab.error import LabError
 from ndblab.experiments.bulk_load import BY_SYSBENCH, LOAD_DATA, NDB_IMPORT, client, rows
 from ndblab.install import ndb_tools
 from ndblab.planning import config
-from ndblab.workloads import sysbench
+from ndblab.workloads import program, sysbench
 from ndblab.workloads.load_generator import Command
 
 if TYPE_CHECKING:
@@ -60,16 +59,13 @@ def prepare_command(job: Job) -> Command:
     """Return the command that writes the files of rows."""
     size = job.profile
     options = [f"--table-size={size.table_size}", f"--seed={size.seed}", f"--folder={folder(job)}"]
-    return _program(rows.__name__, *options, *tables(job))
+    return program.command(rows.__name__, *options, *tables(job))
 
 
 def command(job: Job) -> Command:
     """Return the command that loads the rows.
 
-    Raises
-    ------
-    LabError
-        If ndb_import is missing, or there are more connections than tables.
+    Raises LabError if ndb_import is missing, or there are more connections than tables.
     """
     way, clients = of(job), job.point.clients
     if clients > job.profile.tables:
@@ -85,7 +81,7 @@ def command(job: Job) -> Command:
         return _sysbench(job)
     options = [f"--way={way}", f"--connections={clients}", f"--folder={folder(job)}"]
     options += [f"--database={DATABASE}"]
-    return _program(client.__name__, *options, str(job.servers[0].socket), *tables(job))
+    return program.command(client.__name__, *options, str(job.servers[0].socket), *tables(job))
 
 
 def _ndb_import(job: Job) -> Command:
@@ -101,8 +97,8 @@ def _ndb_import(job: Job) -> Command:
         f"--state-dir={place}",
     ]
     files = [str(rows.file(place, table)) for table in tables(job)]
-    program = ndb_tools.find(job.binaries, PROGRAM)
-    return Command([str(program), *options, DATABASE, *files])
+    ndb_import = ndb_tools.find(job.binaries, PROGRAM)
+    return Command([str(ndb_import), *options, DATABASE, *files])
 
 
 def _sysbench(job: Job) -> Command:
@@ -110,8 +106,3 @@ def _sysbench(job: Job) -> Command:
     *words, verb = (word for word in usual.argv if not word.startswith("--threads="))
     own = [f"--threads={job.point.clients}", "--create_secondary=off"]
     return Command([*words, *own, verb], usual.env)
-
-
-def _program(module: str, *arguments: str) -> Command:
-    argv = [sys.executable, "-m", module, *arguments]
-    return Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})

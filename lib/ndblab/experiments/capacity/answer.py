@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.formatting import percent, plain
 from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 _WORDS = {"qps": "throughput", "latency_p95_ms": "p95"}
 

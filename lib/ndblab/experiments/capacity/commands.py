@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server, demands, forecast
 from ndblab.experiments.capacity import model as models
@@ -23,9 +23,6 @@ from ndblab.machine import host
 from ndblab.planning import cpu_budget, number, profile
 from ndblab.planning.node import MAX_SERVERS
 from ndblab.statistics import summary
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 MOST_CPUS, MOST_QPS = 100_000, 1e9
 ENOUGH = 0.97
@@ -44,15 +41,8 @@ def predict(
 ) -> str:
     """Report the throughput and latency predicted for a point, its bottleneck and the uncertainty.
 
-    Parameters
-    ----------
-    servers, clients : whole numbers, or their text.
-    cpus, qps_one_server : as for `_of_host`.
-
-    Raises
-    ------
-    LabError
-        If a value is invalid, or the speed of another host is missing.
+    Numbers may be texts; `cpus` and `qps_one_server` are those of `_of_host`. Raises LabError if a
+    value is invalid, or the speed of another host is missing.
     """
     many = number.whole("--servers", servers, most=MAX_SERVERS)
     together = number.whole("--clients", clients, most=profile.MOST_CLIENTS)
@@ -98,14 +88,7 @@ def predict(
 def size(own: Forecast, cpus: object, qps_one_server: object = None) -> str:
     """Recommend servers, clients per server and a CPU split for a host, with the reason.
 
-    Parameters
-    ----------
-    cpus, qps_one_server : as for `_of_host`.
-
-    Raises
-    ------
-    LabError
-        If a value is invalid, or the speed of another host is missing.
+    Numbers and errors are those of `predict`.
     """
     there, _ = _of_host(own, cpus, qps_one_server)
     best = advise(there)

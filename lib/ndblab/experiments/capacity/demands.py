@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import scipy
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import LabError, MissingData
 from ndblab.planning.workload import SYSBENCH
 from ndblab.statistics import summary
 from ndblab.statistics.cpu_use import Usage
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 SECOND_US = 1e6
 CLIENT, SERVER = SYSBENCH, "mysqld"
@@ -75,10 +72,7 @@ def left_out(runs: pd.DataFrame) -> str:
 def of_one_server(data: Dataset) -> pd.DataFrame:
     """Return the rows of `measured` that a model is fitted to: those of one server.
 
-    Raises
-    ------
-    LabError
-        If too few numbers of clients have a good run, or the dataset has no CPU use.
+    Raises LabError if too few numbers of clients have a good run, or the dataset has no CPU use.
     """
     runs = alone(data)
     counts = sorted(int(c) for c in summary.good(runs)["clients"].unique())
@@ -98,13 +92,7 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
 
 
 def of_dataset(data: Dataset) -> pd.DataFrame:
-    """Return the rows of `measured` of the default workload, for any number of servers.
-
-    Raises
-    ------
-    LabError
-        If the dataset has no CPU use.
-    """
+    """Return `measured` of the default workload for any number of servers, or raise LabError."""
     return _of_runs(data, summary.select(data.runs))
 
 
@@ -169,12 +157,8 @@ def fit(
     """Fit a law to each resource by non-negative least squares of the relative error.
 
     The NDB threads share one exponent, as they share batches of signals. It is fitted to their sum,
-    which is more precise than any single kind.
-
-    Parameters
-    ----------
-    runs : of one MySQL server, from `by_run`; or its columns as arrays.
-    weight : how often each run counts (a bootstrap draws some twice).
+    which is more precise than any single kind. `runs` are those of one MySQL server, from `by_run`
+    or its columns as arrays; `weight` says how often each counts (a bootstrap draws some twice).
     """
     part = {name: np.asarray(runs[name], float) for name in (*PARTS, "servers", "clients", "qps")}
     n, qps = part["clients"] / part["servers"], part["qps"]

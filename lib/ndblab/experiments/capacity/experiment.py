@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ndblab.design.experiment import Experiment
-
-if TYPE_CHECKING:
-    pass
-
 
 EXPERIMENTS = (
         Experiment(

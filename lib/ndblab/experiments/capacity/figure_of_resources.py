@@ -38,10 +38,7 @@ THREADS = {
 def renamed(table: pd.DataFrame, metric: str, suffix: str) -> pd.DataFrame:
     """Return the means and the ends of the intervals of a metric as `mean`, `low`, `high`."""
     columns = {"mean": f"{metric}{suffix}", "low": f"{metric}_low", "high": f"{metric}_high"}
-    return table.assign(
-        **{name: table.get(column, np.nan) for name, column in columns.items()},
-        dashed=table.get("extrapolated", "") != "",
-    )
+    return table.assign(**{name: table.get(column, np.nan) for name, column in columns.items()})
 
 
 def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:

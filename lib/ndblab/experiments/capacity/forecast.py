@@ -11,21 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import dataset as datasets
+from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server, comparison, demands, model, network
 from ndblab.judging import evidence
 from ndblab.measuring import recorded
 from ndblab.statistics import summary
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 EARLIER_SWEEPS = ((30, 0.151), (3, 0.394), (1, 0.472))
 """Points of each earlier sweep, on another host, and how much their means deviated from the
@@ -108,10 +105,7 @@ class Forecast:
     def several(self) -> pd.DataFrame:
         """Measured means with several servers, which the model was not fitted to.
 
-        Raises
-        ------
-        LabError
-            If there are none.
+        Raises LabError if there are none.
         """
         several = self.points[self.points["servers"] > 1].reset_index(drop=True)
         if several.empty:
@@ -225,16 +219,9 @@ class Forecast:
 
 
 def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
-    """Fit a model to the runs of one server in a dataset, for comparison with another.
+    """Fit a model to the runs of one server in a dataset, for comparison with another, or itself.
 
-    Parameters
-    ----------
-    tested : the dataset with the measured points; None for the fitted dataset itself.
-
-    Raises
-    ------
-    LabError
-        If no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
+    Raises LabError if no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
     """
     own = Forecast(fitted, fitted if tested is None else tested)
     kinds = [
@@ -256,15 +243,9 @@ def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
 def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     """Fit the capacity model to one dataset and compare it with another.
 
-    Parameters
-    ----------
-    fitted, tested : "recorded" for the recorded sweep of one MySQL server, and for the sweep of
-        several that is nearest to it in time; or the folder of any dataset, which may be the same.
-
-    Raises
-    ------
-    LabError
-        If a dataset cannot be read, or no model can be fitted to it.
+    They are folders of datasets, which may be the same; "recorded" stands for the recorded sweep of
+    one MySQL server, and for the sweep of several that is nearest to it in time. Raises LabError if
+    a dataset cannot be read, or no model can be fitted to it.
     """
     one, many = find("capacity-model").reads
     data = recorded.obtain(one) if fitted == "recorded" else datasets.read(fitted)

@@ -57,17 +57,9 @@ class Shares:
 
 
 def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
-    """Read from a dataset's plan which CPUs each part may use.
+    """Read from a dataset's plan which of the host's logical CPUs each part may use.
 
-    Parameters
-    ----------
-    plan : `manifest["plan"]`.
-    host_cpus : logical CPUs of the host.
-
-    Raises
-    ------
-    LabError
-        If the budget divides nothing: then no share says what another server could use.
+    Raises LabError if the budget divides nothing: no share then says what another server could use.
     """
     budget = plan["budget"]["kind"]
     if budget not in COVERED:
@@ -153,11 +145,7 @@ def fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Mo
     """Fit the model to the runs of one server.
 
     The delay is the part of the response time with the fewest clients that CPU time leaves over.
-
-    Parameters
-    ----------
-    runs : of `demands.by_run`.
-    weight : how often each run counts; None for once.
+    `runs` are those of `demands.by_run`, each counted once, or as often as `weight` says.
     """
     columns = {name: runs[name].to_numpy(float) for name in runs}
     clients = columns["clients"]

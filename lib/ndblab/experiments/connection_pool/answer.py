@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.formatting import less_or_more
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
-from ndblab.statistics import ratio_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
+from ndblab.statistics import contrasts
 
 
 @answers("connection-pool")
@@ -39,14 +35,13 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 def _measured(dataset: Dataset) -> Iterator[str]:
     """State the ratios that have an interval."""
-    found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"
     for name, where in (("pools-1-8", "with all CPUs"), ("pools-1-8-share", beside)):
-        if name in found.index and not math.isnan(found.at[name, "low"]):
-            ratio, low, high = (found.at[name, part] for part in ("ratio", "low", "high"))
+        ratio = contrasts.measured_ratio(dataset.slices, name)
+        if ratio.bounded:
             words = "fewer queries than with 1", "more queries than with 1", "as many as with 1"
-            did = less_or_more(ratio, low, high, *words)
+            did = less_or_more(*ratio, *words)
             yield f"{where}, a MySQL server with ndb_cluster_connection_pool=8 did {did}"
-            if name == "pools-1-8" and high < 1:
+            if name == "pools-1-8" and ratio.high < 1:
                 yield Advice("On a host with few CPUs, leave it at 1")

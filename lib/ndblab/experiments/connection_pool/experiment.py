@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ndblab.design import grids
 from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
@@ -10,13 +10,8 @@ from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 POOLS = (1, 4, 8, 16)
 """Connections of the servers: those of the source (1, 8 and 16), and one between."""
@@ -96,15 +91,9 @@ EXPERIMENTS = (
         },
         shape={"connection_pools": POOLS},
         variants=(
+            *(Variant(variant(number), connections=number) for number in POOLS),
             *(
-                Variant(variant(number), connections=number)
-                for number in POOLS
-            ),
-            *(
-                Variant(
-                    variant(number, whole_cpus=True), connections=number,
-                    quotas=NO_QUOTAS,
-                )
+                Variant(variant(number, whole_cpus=True), connections=number, quotas=NO_QUOTAS)
                 for number in POOLS
             ),
         ),

@@ -62,12 +62,7 @@ def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     -------
     `servers`, `clients`, `qps`, `<role>_us`, `cpu_us` and `idle_pct`: CPU of each server without
     clients, in percent of one logical CPU (NaN if there is none). The index is the run id. NaN
-    where CPU was not recorded.
-
-    Raises
-    ------
-    MissingData
-        If no CPU was recorded at all.
+    where CPU was not recorded; MissingData if it was recorded nowhere.
     """
     table = cpu_use.serving_us_by_role(runs, processes)
     table[ALL] = table.sum(axis=1, skipna=False)
@@ -120,11 +115,7 @@ def points(runs: pd.DataFrame, processes: pd.DataFrame, threads: pd.DataFrame) -
 def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the rows with equal clients for each server, and with equal clients in all.
 
-    The keys say which, and with how many clients, in words.
-
-    Parameters
-    ----------
-    table : `servers` and `clients`, of points or of runs.
+    The keys say which, and with how many clients, in words. The table is of points or of runs.
     """
     found = {}
     for words, key in (("each", table["clients"] / table["servers"]), ("in all", table["clients"])):
@@ -136,16 +127,9 @@ def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def turn(each: pd.DataFrame) -> Turn:
-    """Return where one server's throughput turns, from the means of its runs.
+    """Return where one server's throughput turns, by the means of its `each_good_run`.
 
-    Parameters
-    ----------
-    each : as from `each_good_run`.
-
-    Raises
-    ------
-    MissingData
-        If it has fewer than three numbers of clients.
+    Raises MissingData if it has fewer than three numbers of clients.
     """
     columns = ["qps", "mysqld_cpus", "host_busy_pct"]
     groups = each[each["servers"] == 1].groupby("clients")
@@ -178,10 +162,7 @@ def _turns(each: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
 def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict[str, Estimate]:
     """Return the ratio of A to B, by quantity: `qps`, `cpu_us`, `<role>_us`.
 
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
+    Raises MissingData if the contrast has no whole block.
     """
     whole = contrasts.whole(slices, contrast)
     each = each_run(whole, processes)
@@ -204,10 +185,7 @@ def sides(slices: pd.DataFrame, contrast: str) -> str:
 def idle_server_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> Estimate:
     """Return the CPU that a server without clients uses, in percent of one logical CPU.
 
-    Raises
-    ------
-    MissingData
-        If no run has such a server.
+    Raises MissingData if no run has such a server.
     """
     known = each_good_run(runs, processes)["idle_pct"].dropna()
     if known.empty:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
@@ -14,12 +16,6 @@ from ndblab.formatting import change, count, less_or_more, listed, plain
 from ndblab.judging.answer import Advice, held, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
-
 
 _MOST_BUSY_PCT = 90
 """Percent of the host's CPUs: with so many busy on average, no whole CPU of ten is unused."""

@@ -6,18 +6,14 @@ varies little from host to host, and says what more servers cost where each of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.planning import profile
 from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
 
 EACH, TOTAL = 8, 64
 """Clients of each server, and of all together, at which numbers of servers are compared."""

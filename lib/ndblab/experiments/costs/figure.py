@@ -36,7 +36,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     rows, settings = _ratios(tables, (AT_EACH, AT_TOTAL)), analysis.compared(each)
     if not settings:
         raise MissingData("no two numbers of servers with equal clients")
-    lower = forest.leading(figure, rows, _label(each), 2.6)
+    most = count(int(each["servers"].max()), "server")
+    lower = forest.leading(figure, rows, f"{most} over 1, ratio", 2.6)
     cost, rate = sheet.panels(lower, 2)
     words, first = next(iter(settings.items()))
     _costs(cost, first, "servers")
@@ -134,10 +135,6 @@ def _ratios(tables: Tables, names: tuple[str, ...]) -> pd.DataFrame:
             for quantity in _QUANTITIES
         ]
     return pd.DataFrame(rows, columns=["contrast", "quantity", "name", "ratio", "low", "high"])
-
-
-def _label(each: pd.DataFrame) -> str:
-    return f"{count(int(each['servers'].max()), 'server')} over 1, ratio"
 
 
 def _title(each: pd.DataFrame, rows: pd.DataFrame) -> str:

@@ -41,10 +41,7 @@ class Law(NamedTuple):
 def law(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> Law:
     """Return the law of these CPUs, at the number of clients with the best undivided throughput.
 
-    Raises
-    ------
-    MissingData
-        If there is no good undivided run whose CPU was recorded.
+    Raises MissingData if there is no good undivided run whose CPU was recorded.
     """
     chosen = _good(runs)
     chosen = chosen[chosen["variant"].astype(str) == UNDIVIDED]
@@ -58,13 +55,7 @@ def law(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> Law:
 
 
 def divided(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the good runs under quotas, with `share_pct`, the data nodes' share of the CPUs.
-
-    Raises
-    ------
-    MissingData
-        If there is none.
-    """
+    """Return good runs under quotas with the data nodes' `share_pct`, or raise MissingData."""
     good = _good(runs)
     shares = good["variant"].astype(str).map(_SHARES)
     found = good.assign(share_pct=shares).dropna(subset="share_pct")

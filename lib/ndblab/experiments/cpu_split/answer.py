@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
@@ -15,12 +17,6 @@ from ndblab.judging.answer import Advice, Clause, held, in_recordings, within_on
 from ndblab.judging.answers import answers
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import ratio_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
-
 
 _AT = SHARES_PCT.index(QUARTER_PCT)
 BESIDE = SHARES_PCT[_AT - 1], SHARES_PCT[_AT + 1]

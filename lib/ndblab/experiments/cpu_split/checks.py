@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ndblab.formatting import count
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.contrasted import of_claim, place, ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
@@ -21,8 +21,7 @@ def splits(claim: Claim, evidence: Evidence) -> State:
     quotas = [each.get("quotas", {}).get("ndbmtd") for each in variants]
     tried = {share for share in quotas if share is not None}
     words = f"{count(len(tried), 'division')} of the CPUs compared"
-    holds = len(tried) >= SPLITS
-    return State(holds, words + ("" if holds else f" ({SPLITS} wanted)"))
+    return demanded(len(tried) >= SPLITS, words, f"{SPLITS}")
 
 
 @check("B-split")

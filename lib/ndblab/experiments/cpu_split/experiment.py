@@ -7,7 +7,7 @@ compared is the division alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ndblab.design import grids
 from ndblab.design.contrast import ALTERNATION, Contrast
@@ -15,13 +15,8 @@ from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
 from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 QUARTER_PCT = 25
 """Percent of the CPUs that the brief gives its data nodes."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import seaborn.objects as so
 
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT, contrast
@@ -20,9 +20,6 @@ from ndblab.formatting import count, listed, plain
 from ndblab.judging.answer import in_sentences
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import intervals, ratio_tables
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 _LAW = Look("utilisation law", style.QUIET)
 _CLIENTS = ((style.THROUGHPUT, "o"), (style.ORANGE, "s"), (style.VIOLET, "^"))

@@ -12,17 +12,12 @@ MB = 1e6
 
 
 def of(runs: pd.DataFrame, dumps: pd.DataFrame) -> pd.DataFrame:
-    """Return the good dumps during which nothing else ran.
+    """Return the good dumps during which nothing else ran; MissingData if there is no such dump.
 
     Returns
     -------
     The columns of `dumps` and `duration_s`, `content_mb`, `written_mb` (1 MB is 10^6 bytes),
     `ratio` of the two, and `mb_per_s` of content.
-
-    Raises
-    ------
-    MissingData
-        If there is no such dump.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     found = good[["run_id", "duration_s"]].merge(dumps, on="run_id")

@@ -36,13 +36,7 @@ class Contents:
 
 
 def read(cluster: Cluster, job: Job, folder: Path, printed: str) -> Contents:
-    """Read a dump back.
-
-    Raises
-    ------
-    LabError
-        If it ends early, or its compressed file is damaged.
-    """
+    """Read a dump back; LabError if it ends early, or its compressed file is damaged."""
     if tools.tool() == MYSQL_SHELL:
         return of_shell(folder, printed)
     if tools.compression(job) == UNCOMPRESSED:

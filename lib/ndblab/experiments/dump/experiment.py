@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ndblab.design import grids
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.experiments.dump import DUMP, GZIP, UNCOMPRESSED, ZSTD
-
-if TYPE_CHECKING:
-    pass
-
 
 READ_BACK_ROWS_PER_S = 110_000
 """Rate of reading a dump back, as observed on 2 CPUs."""

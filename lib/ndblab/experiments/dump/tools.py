@@ -12,13 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.experiments.dump import (
-    GZIP,
-    MYSQL_SHELL,
-    MYSQLDUMP,
-    UNCOMPRESSED,
-    ZSTD,
-)
+from ndblab.experiments.dump import GZIP, MYSQL_SHELL, MYSQLDUMP, UNCOMPRESSED, ZSTD
 from ndblab.install import discovery, packages
 from ndblab.machine import commands
 from ndblab.workloads import sysbench
@@ -71,10 +65,7 @@ def script(job: Job, folder: Path) -> Path:
 def command(job: Job, folder: Path) -> Command:
     """Return the command that dumps the tables of sysbench through the first server's socket.
 
-    Raises
-    ------
-    LabError
-        If a program is missing.
+    Raises LabError if a program is missing.
     """
     connection = [f"--socket={job.servers[0].socket}", "--user=root"]
     if tool() == MYSQL_SHELL:

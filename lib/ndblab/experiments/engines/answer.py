@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.formatting import change, moved, percent
 from ndblab.judging import releases
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
-    from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.estimate import Estimate
 
 
 @answers("engines")

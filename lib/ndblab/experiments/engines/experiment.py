@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ndblab.design import grids
 from ndblab.design.contrast import STARTS, Contrast
@@ -11,13 +11,8 @@ from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
 from ndblab.install import engines
 from ndblab.planning import workload
+from ndblab.planning.profile import Profile
 from ndblab.statistics import sequential
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 SECOND_ENGINE = "second-engine"
 """The variant of the second installation."""

@@ -14,16 +14,10 @@ RECORD, NONE = "RECORD", "none"
 _KIND = ["statement", "isolation", "moment", "index", "lock_mode"]
 
 
-def shared(locks: pd.DataFrame, statement: str, isolation: str, moment: str = RUNNING) -> pd.Series:
-    """Return how many shared record locks a statement holds, by run id.
-
-    Raises
-    ------
-    MissingData
-        If its locks were not read.
-    """
+def shared(locks: pd.DataFrame, statement: str, isolation: str) -> pd.Series:
+    """Return the number of shared record locks of a statement by run id, or raise MissingData."""
     own = (locks["statement"] == statement) & (locks["isolation"] == isolation)
-    asked = locks[own & (locks["moment"] == moment)]
+    asked = locks[own & (locks["moment"] == RUNNING)]
     if asked.empty:
         raise MissingData(f"no locks of {statement} in {isolation}")
     counts = (asked["lock_type"] == RECORD) & asked["lock_mode"].astype(str).str.startswith("S")

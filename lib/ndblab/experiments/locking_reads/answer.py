@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     READ_COMMITTED,
@@ -16,11 +18,6 @@ from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.formatting import listed
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("locking-reads")

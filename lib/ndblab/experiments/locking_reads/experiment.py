@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ndblab.design import grids
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.experiments.locking_reads import LOCKING_READS
-
-if TYPE_CHECKING:
-    pass
-
 
 _FEW_ROWS = {
     "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1, "tables": 1,

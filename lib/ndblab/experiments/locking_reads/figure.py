@@ -41,7 +41,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     panel.legend(handles=keys, loc="outside upper left", ncols=len(keys))
     for y, statement in enumerate(statements):
         for x, isolation in enumerate(ISOLATIONS):
-            locked = (_words(kinds, statement, isolation, m) for m in (RUNNING, HELD))
+            locked = (locks.in_words(kinds, statement, isolation, m) for m in (RUNNING, HELD))
             _cell(ax, x, y, *locked, _TALL_LINE if tall else _LINE)
     ax.set_xlim(0, len(ISOLATIONS))
     ax.set_ylim(len(statements), 0)
@@ -73,10 +73,10 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     sentences = [f"{_title(kinds, statements)}."]
     for isolation in ISOLATIONS:
         cells = []
-        for statement in statements:
-            running, held = (_words(kinds, statement, isolation, m) for m in (RUNNING, HELD))
+        for each in statements:
+            running, held = (locks.in_words(kinds, each, isolation, m) for m in (RUNNING, HELD))
             kept = f", {_kept(running, held)}" if running else ""
-            cells.append(f"{statement}: {' and '.join(running) or 'none'}{kept}")
+            cells.append(f"{each}: {' and '.join(running) or 'none'}{kept}")
         sentences += in_sentences(f"Record locks in {isolation}", cells)
     return sentences
 
@@ -84,7 +84,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 def _title(kinds: pd.DataFrame, statements: list[str]) -> str:
     """Say how many statements lock records, by isolation level."""
     locking = {
-        isolation: sum(bool(_words(kinds, each, isolation, RUNNING)) for each in statements)
+        isolation: sum(bool(locks.in_words(kinds, each, isolation, RUNNING)) for each in statements)
         for isolation in ISOLATIONS
     }
     numbers = [f"{number} in {isolation}" for isolation, number in locking.items()]
@@ -96,10 +96,6 @@ def _kinds(tables: Tables) -> tuple[pd.DataFrame, list[str]]:
     if table.empty:
         raise MissingData("no lock was read")
     return locks.kinds(table), list(dict.fromkeys(table["statement"].astype(str)))
-
-
-def _words(kinds: pd.DataFrame, statement: str, isolation: str, moment: str) -> list[str]:
-    return locks.in_words(kinds, statement, isolation, moment)
 
 
 def _kept(running: list[str], held: list[str]) -> str:

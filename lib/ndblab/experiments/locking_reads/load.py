@@ -6,11 +6,9 @@ Its InnoDB table has as many rows as a table of the profile; the tables of sysbe
 from __future__ import annotations
 
 import io
-import sys
 import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -19,7 +17,7 @@ import pymysql
 from ndblab.error import LabError
 from ndblab.experiments.locking_reads import ISOLATIONS, LOCKING_READS, client
 from ndblab.planning import workload
-from ndblab.workloads import action
+from ndblab.workloads import action, program
 from ndblab.workloads.action import Action, Ended
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
 
@@ -49,19 +47,12 @@ def commands(job: Job) -> list[Command]:
 
 
 def _command(job: Job, task: str) -> Command:
-    argv = [sys.executable, "-m", client.__name__, task, job.servers[0].socket]
-    argv += [f"--rows={job.profile.table_size}", *job.option_words]
-    return Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})
+    options = [f"--rows={job.profile.table_size}", *job.option_words]
+    return program.command(client.__name__, task, job.servers[0].socket, *options)
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:
-    """Create and fill the tables.
-
-    Raises
-    ------
-    LabError
-        If that fails.
-    """
+    """Create and fill the tables; LabError if that fails."""
     began = time.monotonic()
     with action.running(cluster, prepare_command(job), TIMEOUT_S, lambda ended: ended) as filling:
         ended = filling.end()

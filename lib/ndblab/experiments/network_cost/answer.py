@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.formatting import less_or_more
 from ndblab.judging.answer import Advice, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 _SERVERS = {
     "servers": "beside the data nodes with shared memory",
@@ -44,15 +41,10 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
     for name, beside in _SERVERS.items():
         if name in found.index:
-            ends = (found.at[name, part] for part in ("ratio", "low", "high"))
-            words = (
-                f"fewer queries than {beside}",
-                f"more queries than {beside}",
-                f"as many queries as {beside}",
-            )
-            did = less_or_more(*ends, *words)
-            of = held(dataset, name)
-            yield f"servers on other hosts did {did}{of}"
+            words = ("fewer queries than", "more queries than", "as many queries as")
+            ends = found.loc[name, ["ratio", "low", "high"]]
+            did = less_or_more(*ends, *(f"{many} {beside}" for many in words))
+            yield f"servers on other hosts did {did}{held(dataset, name)}"
     if (found.reindex(list(_SERVERS))["high"] < 1).all():
         yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
     if len(found) and dataset.manifest.get("links_encrypted"):

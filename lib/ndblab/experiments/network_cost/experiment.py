@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ndblab.design.contrast import DUET, Contrast, Side
 from ndblab.design.experiment import Experiment
@@ -12,13 +12,8 @@ from ndblab.hosts import connected
 from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL
 from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 HOSTS = ((MANAGEMENT, LOAD), (DATA, SQL), (DATA, SQL), (SQL,), (SQL,))
 TCP_SERVERS, SPARE_SERVERS = 4, 1

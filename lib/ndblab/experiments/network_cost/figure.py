@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.figures import curves, forest, selection, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.figures.quantity import QPS, Quantity
+from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
 from ndblab.formatting import count, listed, percent, plain
 from ndblab.judging.answer import in_sentences
 from ndblab.judging.recordings import STARTS
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.statistics import cpu_use, intervals
+from ndblab.statistics import intervals
 
-CPU = Quantity("cpu_us", "CPU per query", "\N{MICRO SIGN}s", style.INK)
 KINDS = (
     Kind("beside, SHM", "shm", DEFAULT_VARIANT, style.THROUGHPUT),
     Kind("beside, SHM, clients too", "shm", "clients-beside", style.INK, "D"),
@@ -45,8 +42,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
     if ratios.empty:
         looks = {kind.name: Look(kind.name, kind.colour, kind.marker) for kind in KINDS}
-        qps = means[means["quantity"] == QPS.metric]
-        curves.against_clients(figure.subplots(), qps, QPS, "name", looks)
+        curves.against_clients(figure.subplots(), means, QPS, "name", looks)
         return Head(_title(means, ratios), [intervals.described(means["runs"])])
     figure.set_figheight(_AROUND_IN + _ROW_IN * len(ratios))
     forest.draw(figure.subplots(), ratios, "Queries/s on another host over the same host, ratio")
@@ -64,10 +60,9 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the contrasts, and each curve at its best throughput."""
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
-    qps = means[means["quantity"] == QPS.metric]
     each = [
         f"{row.name} {plain(row.mean)} queries/s with {count(row.clients, 'client')}"
-        for row in qps.loc[qps.groupby("name")["mean"].idxmax()].itertuples()
+        for row in means.loc[means.groupby("name")["mean"].idxmax()].itertuples()
     ]
     words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     return [*words, *in_sentences("Each at its best", each)]
@@ -81,7 +76,7 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
             row = rows.loc[name]
             advice = ": keep them together" if row["high"] < 1 else ""
             return f"{words} {_fewer(row)} queries/s than {beside}{advice}"
-    best = means.loc[means[means["quantity"] == QPS.metric]["mean"].idxmax()]
+    best = means.loc[means["mean"].idxmax()]
     return f"Throughput was best with the server {best['name']}"
 
 
@@ -103,21 +98,17 @@ def _fewer(row: pd.Series) -> str:
 
 
 def _means(tables: Tables) -> pd.DataFrame:
-    """Return the mean of each quantity, with `quantity`, `name` of the kind, `clients`."""
+    """Return mean throughput, with `name` of the kind and `clients`."""
     runs = selection.good(tables["runs"])
     runs = pd.concat([kind.of(runs).assign(name=kind.name) for kind in KINDS])
     if runs.empty:
         raise MissingData("no run with servers in several places")
-    try:
-        runs = runs.assign(cpu_us=cpu_use.serving_query_us(runs, tables["processes"]))
-    except MissingData:
-        runs = runs.assign(cpu_us=math.nan)
-    return intervals.of_columns(runs, ["name", "clients"], (QPS.metric, CPU.metric))
+    return intervals.means(runs, ["name", "clients"], QPS.metric)
 
 
 FIGURES = {
     "network-cost": Entry(
         "What does the network between clients, servers and data nodes cost?",
-        paint, describe, ("runs", "processes", "slices"), height_in=4.8,
+        paint, describe, ("runs", "slices"), height_in=4.8,
     ),
 }  # fmt: skip

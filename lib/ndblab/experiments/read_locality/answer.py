@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
 from ndblab.formatting import moved
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
-from ndblab.statistics import ratio_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
+from ndblab.statistics import contrasts
 
 _GAINS = {
     READ_BACKUP: "reading every replica instead of the primary one",
@@ -51,12 +47,11 @@ def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 def _gained(dataset: Dataset) -> Iterator[str]:
     """State the throughput ratios that have an interval, in transactions of ten lookups."""
-    found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
-    for name, words in _GAINS.items():
-        if name in found.index and not math.isnan(found.at[name, "low"]):
-            ends = (found.at[name, part] for part in ("ratio", "low", "high"))
-            yield f"on one host, {words} {moved(*ends, 'throughput')}"
-    if FULLY_REPLICATED in found.index and found.at[FULLY_REPLICATED, "low"] > 1:
+    found = {name: contrasts.measured_ratio(dataset.slices, name) for name in _GAINS}
+    for name, ratio in found.items():
+        if ratio.bounded:
+            yield f"on one host, {_GAINS[name]} {moved(*ratio, 'throughput')}"
+    if found[FULLY_REPLICATED].low > 1:
         yield Advice(
             "Fully replicate tables that are read often and rarely written: the manual says that "
             "every data node then writes each of their rows"

@@ -11,7 +11,7 @@ from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.contrasted import A, B, Place, place, ratio, side
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
@@ -35,10 +35,7 @@ def read_backup(claim: Claim, evidence: Evidence) -> Finding:
 def fully_replicated(claim: Claim, evidence: Evidence) -> Finding:
     """Judge the share of local reads of fully replicated tables."""
     found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, FULLY_REPLICATED)
-    tests = [
-        top.mean(found, f"of the rows {top.words}"),
-        _throughput(evidence, FULLY_REPLICATED),
-    ]
+    tests = [top.mean(found, f"of the rows {top.words}"), _throughput(evidence, FULLY_REPLICATED)]
     note = f"{_percent(found, base)} of the rows of partitioned tables"
     return decide(claim, "the share of local reads of fully replicated tables is", tests, note)
 
@@ -60,7 +57,7 @@ def node_groups(claim: Claim, evidence: Evidence) -> State:
         raise MissingData("its manifest does not say how many data nodes there were")
     groups = nodes // REPLICAS
     words = f"{nodes} data nodes in {count(groups, 'node group')}"
-    return State(groups > 1, words + " (2 or more wanted)" * (groups < 2))
+    return demanded(groups > 1, words, "2 or more")
 
 
 def _shares(evidence: Evidence) -> pd.DataFrame:

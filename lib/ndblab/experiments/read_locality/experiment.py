@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, Contrast, Length
 from ndblab.design.experiment import Experiment
@@ -13,13 +14,9 @@ from ndblab.experiments.read_locality import probe
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
 from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
 
 _NO_SCANS = {"range-selects": "off"}
 _NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
@@ -100,10 +97,7 @@ EXPERIMENTS = (
         slices={"smoke": Length(0, 1)},
         shape={"node_groups": 2},
         variants=(
-            Variant(
-                options=_NO_SCANS, my_cnf=_NO_STATISTICS,
-                table_options=COMMENTS[READ_BACKUP],
-            ),
+            Variant(options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=COMMENTS[READ_BACKUP]),
             *(
                 Variant(
                     kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
@@ -116,10 +110,7 @@ EXPERIMENTS = (
                     name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
                     my_cnf=_NO_STATISTICS, table_options=COMMENTS[kind],
                 )
-                for name, kind in (
-                    (DOMAINS, READ_BACKUP),
-                    (DOMAINS_PRIMARY, PRIMARY_ONLY),
-                )
+                for name, kind in ((DOMAINS, READ_BACKUP), (DOMAINS_PRIMARY, PRIMARY_ONLY))
             ),
         ),
         contrasts=contrasts,

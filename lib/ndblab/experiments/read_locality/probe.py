@@ -40,13 +40,7 @@ class Counters:
 
 
 def read(cluster: Cluster, job: Job) -> Counters:
-    """Read the counters of a job's servers.
-
-    Raises
-    ------
-    LabError
-        If a node has ended, or a server does not answer.
-    """
+    """Read the counters of a job's servers; LabError if a node has ended or does not answer."""
     rows: dict[int, tuple[int, int]] = {}
     sent_bytes: dict[tuple[int, int], int] = {}
     try:
@@ -89,12 +83,7 @@ def tables(before: Counters, cluster: Cluster, job: Job) -> dict[str, pd.DataFra
 
 
 def status(counted: Mapping[str, pd.DataFrame], queries: float | None) -> str:
-    """Return "ok", or why the counters contradict the load.
-
-    Parameters
-    ----------
-    queries : those that the load reports.
-    """
+    """Return "ok", or why the counters contradict the queries that the load reports."""
     if "reads" not in counted or not queries:
         return OK
     table = counted["reads"]

@@ -52,10 +52,7 @@ class Variations:
 def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
     """Sort `runs`, and CPU of `processes` in `slices`, by question.
 
-    Raises
-    ------
-    MissingData
-        If there is no good run of read/write.
+    Raises MissingData if there is no good run of read/write.
     """
     runs = summary.good(tables["runs"])
     runs = runs[runs["clients"] >= runs["servers"]]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
@@ -12,11 +14,6 @@ from ndblab.formatting import moved, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("read-write")

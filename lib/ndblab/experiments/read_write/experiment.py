@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.design.experiment import Experiment
@@ -13,14 +14,9 @@ from ndblab.experiments.read_write import FILTERED, IN_KEYS, IN_LISTS
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.planning import cpu_budget, profile, workload
 from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
@@ -14,11 +16,6 @@ from ndblab.judging.answers import answers
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
 from ndblab.statistics import contrasts, estimate, summary
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("single-server-scaling")
@@ -176,19 +173,18 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """
     said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
     for each in (dataset, *reversed(dataset.earlier)):
-        with contextlib.suppress(MissingData):
-            found = contrasts.ratio(contrasts.log_ratios(each.slices, "balance"))
-            if not found.bounded:
-                continue
-            if not said.any():
-                where = "on this host" if each is dataset else "in an earlier recording"
-                yield f"{where}, a split with more tc threads {moved(*found, 'throughput')}"
-            if found.low <= 1:
-                yield Advice(
-                    "Set NumCPUs and leave the split of threads to the data node: no gain by a "
-                    "split of one's own was shown"
-                )
-            return
+        found = contrasts.measured_ratio(each.slices, "balance")
+        if not found.bounded:
+            continue
+        if not said.any():
+            where = "on this host" if each is dataset else "in an earlier recording"
+            yield f"{where}, a split with more tc threads {moved(*found, 'throughput')}"
+        if found.low <= 1:
+            yield Advice(
+                "Set NumCPUs and leave the split of threads to the data node: no gain by a "
+                "split of one's own was shown"
+            )
+        return
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:

@@ -122,10 +122,7 @@ def _up_to_four(
 ) -> tuple[Contrast, ...]:
     """Return the contrasts of up to four servers, and those of clients and CPUs with the most.
 
-    Parameters
-    ----------
-    best : clients of the best throughput, by servers.
-    k : clients that saturate a server.
+    `best` has the clients of the best throughput by servers; `k` clients saturate a server.
     """
     most = max(size.servers)
     return (
@@ -216,10 +213,7 @@ EXPERIMENTS = (
         variants=(
             Variant(),
             Variant(UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),
-            Variant(
-                SMALL_SERVERS, quotas={"mysqld": SMALL_SERVER_SHARE},
-                contrasts_only=True,
-            ),
+            Variant(SMALL_SERVERS, quotas={"mysqld": SMALL_SERVER_SHARE}, contrasts_only=True),
             Variant(
                 SLOWER_SERVERS, contrasts_only=True,
                 quotas={"mysqld.3": SLOWER_SERVER_SHARE, "mysqld.4": SLOWER_SERVER_SHARE},

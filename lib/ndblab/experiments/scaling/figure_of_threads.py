@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -169,14 +169,10 @@ def _published_ratios(shown: _Threads, anchors: Anchors) -> dict[str, Anchor]:
     }
     own = of_kind.pop(shown.kind, None)
     return {
-        kind: _ratio_anchor(by_kind[kind][0], own / value)
+        kind: replace(by_kind[kind][0], value=own / value, unit="ratio")
         for kind, value in of_kind.items()
         if own is not None
     }
-
-
-def _ratio_anchor(anchor: Anchor, value: float) -> Anchor:
-    return Anchor(**{**anchor.__dict__, "value": value, "unit": "ratio"})
 
 
 def _threads_title(shown: _Threads, ratios: pd.DataFrame, where: str) -> str:

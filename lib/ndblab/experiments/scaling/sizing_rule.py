@@ -20,17 +20,12 @@ _RULE, _BEST_CLIENTS, _BEST_CPU = "S-rule", "F4-peak-clients", "F4-cpu-32"
 
 
 def rule(evidence: Evidence, claims: Sequence[Claim]) -> pd.DataFrame:
-    """Apply the rule step by step.
+    """Apply the rule step by step; MissingData without a good run of one server, or its CPU.
 
     Returns
     -------
     Index `step`, with units in the names; columns `brief`, `here`, and `low` and `high` of measured
     values (NaN for constants, and for one run).
-
-    Raises
-    ------
-    MissingData
-        If there is no good run of one server, or no CPU of it was recorded.
     """
     best = evidence.best(1)
     used = evidence.serving_cpu_pct(1, best) / 100

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import series, summary
 from ndblab.statistics.estimate import Estimate
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 METRICS = ("qps", "latency_p95_ms")
 STARTS_S = (60, 120, 300, 600, 1800)
@@ -27,13 +24,7 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def longest(runs: pd.DataFrame) -> pd.Series:
-    """Return the longest good run.
-
-    Raises
-    ------
-    ValueError
-        If no run is good.
-    """
+    """Return the longest good run; ValueError if no run is good."""
     good = summary.good(runs)
     return good.loc[good["duration_s"].idxmax()]
 
@@ -119,12 +110,7 @@ def starts(seconds: pd.DataFrame, lengths_s: Sequence[float] = STARTS_S) -> pd.D
 
 
 def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
-    """Describe how precisely the run and its shortest start determine the trend.
-
-    Parameters
-    ----------
-    starts : what `starts` returns for the run.
-    """
+    """Describe how precisely a run and the shortest of its `starts` determine the trend."""
     width = (starts["trend_high"] - starts["trend_low"]) / 2
     known = [
         f"{formatting.plain(half)} % per hour after {formatting.plain(length_s)} s"
@@ -172,10 +158,7 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
 def client_costs(run: pd.Series, dataset: Dataset) -> pd.Series:
     """Return the load generator's CPU time per query in each sixth of a run, in microseconds.
 
-    Raises
-    ------
-    MissingData
-        If its CPU was not sampled in each sixth.
+    Raises MissingData if its CPU was not sampled in each sixth.
     """
     own = dataset.processes[dataset.processes["run_id"] == run["run_id"]]
     used = own[own["role"].astype(str).isin(CLIENT_ROLES)]

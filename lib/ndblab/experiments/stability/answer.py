@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.formatting import duration, less_or_more
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 _WIDE_PCT = 10
 """Width of a band beyond which a run cannot tell small differences from chance."""

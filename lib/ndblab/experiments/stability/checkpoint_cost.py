@@ -21,7 +21,7 @@ from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoints as checkpoint_spans
 from ndblab.experiments.stability.checkpoints import PARTS, Span, cycles
 from ndblab.statistics import estimate, summary
-from ndblab.statistics.estimate import CONFIDENCE, Estimate
+from ndblab.statistics.estimate import Estimate
 
 BEFORE_S, AFTER_S = 3, 10
 """Seconds around the start of a checkpoint that `around_start` shows."""
@@ -92,10 +92,7 @@ class Repeats:
 def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
     """Return the longest good run of a dataset and its repeats, with their checkpoints.
 
-    Raises
-    ------
-    ValueError
-        If no run is good.
+    Raises ValueError if no run is good.
     """
     longest = stability.longest(runs)
     good = summary.good(runs)
@@ -107,12 +104,7 @@ def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeat
 
 
 def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
-    """Return a run of a dataset with its checkpoints.
-
-    Parameters
-    ----------
-    tables : `intervals` and `events`; without `processes` and `ndb_threads` its CPU is not known.
-    """
+    """Return a run with its checkpoints, and with its CPU if `tables` have `processes`."""
     own = {
         name: tables[name][tables[name]["run_id"].astype(str) == row["run_id"]]
         if name in tables
@@ -125,20 +117,19 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
     return Run(row, found, samples, own["processes"], own["ndb_threads"])
 
 
-def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
+def kept(cycles: pd.DataFrame) -> Estimate:
     """Return the whole over the part outside checkpoints: 0.95 means that these take 5 %.
 
     Cycles are weighted by their length, as joined checkpoints make some of them long: it is the
-    ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With
-    equal weights, short cycles would hide most of what checkpoints take where these fill most of
-    the time; the interval then held the truth in half of simulated hours.
-
-    Raises
-    ------
-    MissingData
-        If there is no cycle, or one of them stands still.
+    ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With equal
+    weights, short cycles would hide most of what checkpoints take where these fill most of the
+    time; the interval then held the truth in half of simulated hours. Raises MissingData if there
+    is no cycle, or one of them stands still.
     """
-    _check(cycles)
+    if cycles.empty:
+        raise MissingData("no local checkpoint with time before and after it")
+    if not (cycles[PARTS] > 0).all(axis=None):
+        raise MissingData("a cycle of a checkpoint stands still")
     length_s = cycles["end_s"] - cycles["begin_s"]
     whole, outside = ((cycles[part] * length_s).to_numpy(float) for part in ("whole", "outside"))
     log = float(np.log(whole.sum() / outside.sum()))
@@ -147,19 +138,15 @@ def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
         return Estimate(math.exp(log))
     without = np.log((whole.sum() - whole) / (outside.sum() - outside))
     error = math.sqrt((number - 1) * float(without.var()))
-    half = float(estimate.t(number - 1, confidence)) * error
+    half = float(estimate.t(number - 1)) * error
     return Estimate(*(math.exp(x) for x in (log, log - half, log + half)))
 
 
-def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
+def taken(repeats: Repeats) -> Estimate:
     """Return the share of the data nodes' CPU that goes to checkpoints.
 
-    It is what they use beyond the CPU per query that they need outside checkpoints.
-
-    Raises
-    ------
-    MissingData
-        If there is no cycle with throughput and CPU.
+    It is what they use beyond the CPU per query that they need outside checkpoints. Raises
+    MissingData if there is no cycle with throughput and CPU.
     """
     cpu_pct, qps = repeats.cpu_pct("ndbmtd"), repeats.throughput
     both = cpu_pct.join(qps, rsuffix="_qps", how="inner")
@@ -167,7 +154,7 @@ def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
     if both.empty:
         raise MissingData("no cycle of a checkpoint has both throughput and CPU")
     per_query = both["outside"] / both["outside_qps"]
-    return estimate.mean(1 - per_query * both["whole_qps"] / both["whole"], confidence)
+    return estimate.mean(1 - per_query * both["whole_qps"] / both["whole"])
 
 
 def describe_taken(repeats: Repeats) -> str:
@@ -195,11 +182,12 @@ def inside_and_outside(repeats: Repeats) -> pd.DataFrame:
     for role in _ROLES:
         with contextlib.suppress(MissingData):
             tables[f"CPU of {role}, percent"] = repeats.cpu_pct(role)
-    rows = [
-        [name, table["inside"].mean(), table["outside"].mean(), *_ratio(table, "inside")]
-        for name, table in tables.items()
-        if len(table) and (table[PARTS] > 0).all(axis=None)
-    ]
+    rows = []
+    for name, table in tables.items():
+        if len(table) and (table[PARTS] > 0).all(axis=None):
+            inside, outside = table["inside"], table["outside"]
+            ratio = estimate.geometric(inside / outside)
+            rows.append([name, inside.mean(), outside.mean(), *ratio])
     columns = ["quantity", "inside", "outside", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -269,16 +257,3 @@ def _around_starts(run: Run) -> list[pd.DataFrame]:
 
 def _together(cycles: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(cycles, keys=range(len(cycles)))
-
-
-def _ratio(cycles: pd.DataFrame, part: str, confidence: float = CONFIDENCE) -> Estimate:
-    _check(cycles)
-    return estimate.geometric(cycles[part] / cycles["outside"], confidence)
-
-
-def _check(cycles: pd.DataFrame) -> None:
-    """Refuse cycles without anything to compare."""
-    if cycles.empty:
-        raise MissingData("no local checkpoint with time before and after it")
-    if not (cycles[PARTS] > 0).all(axis=None):
-        raise MissingData("a cycle of a checkpoint stands still")

@@ -24,13 +24,7 @@ class Span(NamedTuple):
 
 
 def of_run(events: pd.DataFrame, run_s: float) -> list[Span]:
-    """Pair the starts and ends of a run; cut a checkpoint that reaches beyond it.
-
-    Parameters
-    ----------
-    events : of this run.
-    run_s : how long it lasted.
-    """
+    """Pair the starts and ends of a run of `run_s`; cut a checkpoint that reaches beyond it."""
     kind = events["event"].astype(str)
     started, completed = (
         np.sort(events.loc[kind == name, "t_s"].to_numpy(float)) for name in (STARTED, COMPLETED)
@@ -54,17 +48,12 @@ def apart(spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def inside(ends_s: np.ndarray, spans: Sequence[Span], sample_s: float = 1.0) -> np.ndarray:
-    """Return how much of each sample lies in a checkpoint, from 0 to 1.
-
-    Parameters
-    ----------
-    ends_s : when the samples end, each of them `sample_s` long.
-    """
+def inside(ends_s: np.ndarray, spans: Sequence[Span]) -> np.ndarray:
+    """Return how much of each one-second sample, by its end, lies in a checkpoint: 0 to 1."""
     part = np.zeros(len(ends_s))
     for begin_s, end_s in spans:
-        overlap = np.minimum(ends_s, end_s) - np.maximum(ends_s - sample_s, begin_s)
-        part += np.clip(overlap, 0, None) / sample_s
+        overlap = np.minimum(ends_s, end_s) - np.maximum(ends_s - 1.0, begin_s)
+        part += np.clip(overlap, 0, None)
     return part
 
 

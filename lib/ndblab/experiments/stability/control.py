@@ -58,13 +58,7 @@ class Begun:
 
 
 def read(cluster: Cluster, job: Job) -> Begun:
-    """Start the control of a run on the load generator's host.
-
-    Raises
-    ------
-    LabError
-        If it could not be started.
-    """
+    """Start the control of a run on the load generator's host; LabError if that fails."""
     machine, file = cluster.machine, cluster.folder / _FILE
     file.unlink(missing_ok=True)
     program = _PROGRAM.format(cpu=max(machine.usable_cpus()), chunks=CHUNKS)

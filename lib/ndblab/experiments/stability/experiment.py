@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ndblab.design import grids
 from ndblab.design.experiment import Experiment
 from ndblab.experiments.stability import control
 from ndblab.planning import workload
-
-if TYPE_CHECKING:
-    pass
-
 
 EXPERIMENTS = (
         Experiment(

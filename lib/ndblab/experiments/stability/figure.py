@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis, checkpoint_cost, figure_long_run
 from ndblab.experiments.stability.checkpoint_cost import Run
 from ndblab.figures import published, selection, style, timeline
@@ -65,12 +64,9 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 
 def _longest(tables: Tables) -> Run:
-    runs = selection.good(tables["runs"])
-    runs = runs[runs["run_id"].isin(tables["intervals"]["run_id"].unique())]
-    if runs.empty:
-        raise MissingData("no interval of a good run")
+    longest = analysis.longest(figure_long_run.sampled(tables))
     no_events = {"events": pd.DataFrame(columns=["run_id", "t_s", "event"])}
-    return checkpoint_cost.of_run(analysis.longest(runs), ChainMap({}, tables, no_events))
+    return checkpoint_cost.of_run(longest, ChainMap({}, tables, no_events))
 
 
 def _percent(long: Run, quantity: Quantity) -> pd.Series:

@@ -20,7 +20,7 @@ _KEPT = "whole over\noutside"
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the dip around starts, the ratio of the cycles, and below the longest good run."""
-    repeats = _longest(tables)
+    repeats = cost.of_longest(sampled(tables), tables)
     if sheet.rows_of(figure, 2, 1) == 1:
         axes = figure.subplot_mosaic(
             [["dip", "kept"], ["run", "run"]], width_ratios=(1.15, 1), height_ratios=(1.2, 1)
@@ -49,7 +49,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the dip, what checkpoints take, and the longest run."""
-    repeats = _longest(tables)
+    repeats = cost.of_longest(sampled(tables), tables)
     run = repeats.longest
     servers, clients = selection.in_words(run.row)
     words = [
@@ -66,12 +66,13 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     return [*words, *published.sentence(anchors, by_series=True)]
 
 
-def _longest(tables: Tables) -> Repeats:
+def sampled(tables: Tables) -> pd.DataFrame:
+    """Return the good runs with intervals; MissingData if there is none."""
     runs = selection.good(tables["runs"])
     runs = runs[runs["run_id"].isin(tables["intervals"]["run_id"].unique())]
     if runs.empty:
         raise MissingData("no interval of a good run")
-    return cost.of_longest(runs, tables)
+    return runs
 
 
 def _kept(repeats: Repeats) -> Estimate | None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.formatting import count
 from ndblab.judging import publication
 from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
-
 
 CONSISTENT = "consistent"
 """Prefix of the consequence of a place that was checked and adds up."""

@@ -49,9 +49,9 @@ def numbers(text: str) -> list[float]:
     return [float(word.replace(",", "")) for word in found]
 
 
-def spaced(value: float, digits: int = 0) -> str:
+def spaced(value: float) -> str:
     """Format a number with its thousands separated."""
-    return f"{value:,.{digits}f}".replace(",", " ")
+    return f"{value:,.0f}".replace(",", " ")
 
 
 def percent(part: float, digits: int = 0) -> str:

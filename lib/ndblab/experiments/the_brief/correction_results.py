@@ -65,10 +65,7 @@ def _fig5_idle(row: Correction, facts: Facts) -> Shown:
 def _fig5_clients(row: Correction, facts: Facts) -> Shown:
     [clients] = {a.clients for a in facts.anchors if a.figure == "5"}
     peak = facts.low("F4-peak-clients")
-    return (
-        clients > peak,
-        f"{clients} / {peak:g} = {clients / peak:g} times those of the peak",
-    )
+    return clients > peak, f"{clients} / {peak:g} = {clients / peak:g} times those of the peak"
 
 
 @shows("p95-8-16")

@@ -6,7 +6,6 @@ It corrects no source: what the lab does about a row is its `consequence`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 
@@ -17,24 +16,16 @@ from ndblab.machine import host
 from ndblab.planning import deployment, profile
 
 
-def facts_of(folder: Path = publication.FOLDER) -> Facts:
-    """Gather the published facts that corrections are checked against.
-
-    Raises
-    ------
-    LabError
-        If a file of the folder is missing or damaged.
-    """
-    machine, size = host.load(folder / "host.json"), profile.get("brief")
+def facts_of() -> Facts:
+    """Gather the published facts to check corrections against; LabError if a file is damaged."""
+    machine, size = host.load(publication.FOLDER / "host.json"), profile.get("brief")
     shape = deployment.Shape(
         max(size.servers), size.rows, max(size.clients), places=deployment.Places(brief=True)
     )
     return Facts(
-        claims={claim.id: claim for claim in publication.claims(folder)},
-        anchors=tuple(publication.anchors(folder=folder)),
-        table={
-            item.item: item.value for rows in publication.tables(folder).values() for item in rows
-        },
+        claims={claim.id: claim for claim in publication.claims()},
+        anchors=tuple(publication.anchors()),
+        table={item.item: item.value for rows in publication.tables().values() for item in rows},
         brief_host=machine,
         brief_plan=deployment.make(machine, shape),
     )

@@ -18,6 +18,7 @@ from ndblab.experiments.the_brief import roles
 from ndblab.figures import sheet, style
 from ndblab.figures.sheet import Head
 from ndblab.machine.host import Host
+from ndblab.planning.data_node import GIB
 from ndblab.planning.deployment import Node, Plan
 
 _MARGIN_IN, _GAP_IN, _PAD_IN = 0.18, 0.16, 0.12
@@ -151,7 +152,7 @@ def _share(plan: Plan, server: Node, host: Host) -> str:
 
 
 def _data_node(plan: Plan, node: Node, host: Host) -> str:
-    memory = f"DataMemory {plan.memory.data_bytes / roles.GIB:g} GiB"
+    memory = f"DataMemory {plan.memory.data_bytes / GIB:g} GiB"
     threads = plan.threads
     chosen = (
         f"NumCPUs {threads.automatic_cpus}"

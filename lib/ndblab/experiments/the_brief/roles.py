@@ -19,12 +19,12 @@ from ndblab.planning.cpu_budget import (
     BRIEF_SQL_SIDE_CPUS,
     Share,
 )
+from ndblab.planning.data_node import GIB
 from ndblab.planning.deployment import Node, Plan
 
 # Dark for data nodes, light for servers, to differ in grey too. Every colour has a letter.
 DATA_NODE, SERVER, SERVER_PALE = "#2b6e4f", "#f0b23c", "#fbe6b8"
 SYSBENCH, MANAGEMENT = "#cfe0f2", "#d4d4d4"
-GIB = 2**30
 OF_THE_BRIEF = {
     "data node": f"{BRIEF_DATA_NODE_CPUS}/{BRIEF_CPUS}",
     "server": f"{BRIEF_SERVER_CPUS}/{BRIEF_CPUS}",

@@ -11,9 +11,9 @@ import pandas as pd
 
 from ndblab.judging import publication
 from ndblab.machine.host import Host
+from ndblab.planning.data_node import GIB
 
 UNKNOWN = "not known here"
-GIB = 2**30
 
 
 def table1(host: Host) -> pd.DataFrame:
@@ -73,14 +73,6 @@ def _sockets(host: Host) -> int:
     return len({cpu.package for cpu in host.cpus})
 
 
-def _cpu(host: Host) -> str:
-    return f"{_sockets(host)} x {host.cpu_model}"
-
-
-def _cores_per_socket(host: Host) -> str:
-    return f"{len(host.cores) / _sockets(host):g}"
-
-
 def _logical_cpus(host: Host) -> str:
     """Count the CPUs that the lab may use; add the CPU bandwidth limit if there is one."""
     limit = host.cpu_limit
@@ -93,27 +85,14 @@ def _smt(host: Host) -> str:
     return f"on: {most} logical CPUs per core" if most > 1 else "1 logical CPU per core visible"
 
 
-def _numa(host: Host) -> str:
-    """Count the NUMA nodes per socket, which NPS sets."""
-    return f"{len(host.numa_nodes) / _sockets(host):g} per socket visible"
-
-
-def _memory(host: Host) -> str:
-    return f"{host.memory_bytes / GIB:.0f} GiB"
-
-
-def _system(host: Host) -> str:
-    return host.virtualization or UNKNOWN
-
-
 _HARDWARE: dict[str, Callable[[Host], str]] = {
-    "system": _system,
-    "cpu": _cpu,
+    "system": lambda host: host.virtualization or UNKNOWN,
+    "cpu": lambda host: f"{_sockets(host)} x {host.cpu_model}",
     "sockets": lambda host: str(_sockets(host)),
-    "cores per socket": _cores_per_socket,
+    "cores per socket": lambda host: f"{len(host.cores) / _sockets(host):g}",
     "logical CPUs": _logical_cpus,
-    "memory": _memory,
+    "memory": lambda host: f"{host.memory_bytes / GIB:.0f} GiB",
     "bios SMT": _smt,
-    "bios NPS": _numa,
+    "bios NPS": lambda host: f"{len(host.numa_nodes) / _sockets(host):g} per socket visible",
 }
 """The items of Table 1 that the description of a host has."""

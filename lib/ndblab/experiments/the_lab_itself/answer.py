@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.the_lab_itself import goals
 from ndblab.formatting import change, percent, plain
 from ndblab.judging.answer import Answer
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 
 @answers("the-lab-itself")
@@ -31,12 +27,10 @@ def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
     return Answer((met, *said[goals.MET], *missed), still_open, advice=tuple(_advice(table)))
 
 
-_COUNTS: Mapping[str, str] = MappingProxyType(
-    {
-        "blocks": "{} blocks of identical sides were measured",
-        "starts": "these blocks come from {} cluster starts",
-    }
-)
+_COUNTS = {
+    "blocks": "{} blocks of identical sides were measured",
+    "starts": "these blocks come from {} cluster starts",
+}
 """How to state a goal that a number meets, by unit."""
 
 

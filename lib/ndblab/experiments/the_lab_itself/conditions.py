@@ -12,7 +12,6 @@ from ndblab.experiments import the_lab_itself as trust
 from ndblab.statistics import contrasts
 from ndblab.statistics.contrasts import A, B
 from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
-from ndblab.statistics.estimate import Estimate
 
 SIDES = {
     trust.MONITOR: ("with the lab's monitor", "without"),
@@ -74,17 +73,10 @@ def effects(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
         except MissingData:
             continue
         rows.append((contrast, *words, len(logs), *contrasts.ratio(logs),
-                     *_ratio(slices, contrast, cost)))  # fmt: skip
+                     *contrasts.measured_ratio(slices, contrast, cost)))  # fmt: skip
     columns = ["contrast", "a", "b", "blocks"]
     columns += [f"{name}{end}" for name in ("qps", "query_us") for end in ("", "_low", "_high")]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _ratio(slices: pd.DataFrame, contrast: str, quantity: pd.Series) -> Estimate:
-    try:
-        return contrasts.ratio(contrasts.log_ratios(slices, contrast, quantity))
-    except MissingData:
-        return Estimate(np.nan)
 
 
 def _levels(

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design import grids
-from ndblab.design.contrast import (
-    ALTERNATION,
-    DUET,
-    SWITCHED,
-    Contrast,
-    Side,
-)
+from ndblab.design.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
 from ndblab.planning.point import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR, Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 STARTS = 4
 """The most cluster starts that identical sides are compared in."""
@@ -38,12 +27,8 @@ def the_lab_itself(
     """Return the contrasts; identical sides get `repeats` blocks in each of four starts at most.
 
     Half of the servers serve half of the clients, but all of them under the monitor, which costs
-    most where CPUs are scarce. Effects of a condition are those of its side A.
-
-    Raises
-    ------
-    LabError
-        If there are fewer than 2 servers, or fewer clients than servers.
+    most where CPUs are scarce. Effects of a condition are those of its side A. Raises LabError if
+    there are fewer than 2 servers, or fewer clients than servers.
     """
     servers, clients = max(size.servers), max(size.clients)
     if servers < 2 or clients < servers:

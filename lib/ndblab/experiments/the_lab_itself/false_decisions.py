@@ -21,7 +21,7 @@ DRAWS = 5000
 _SEED = 7742
 
 
-def counted(slices: pd.DataFrame, contrast: str = trust.A_A, draws: int = DRAWS) -> pd.DataFrame:
+def counted(slices: pd.DataFrame) -> pd.DataFrame:
     """Count the analyses that find a difference at any look.
 
     Returns
@@ -35,13 +35,13 @@ def counted(slices: pd.DataFrame, contrast: str = trust.A_A, draws: int = DRAWS)
     MissingData
         If the contrast has no whole block.
     """
-    logs = contrasts.log_ratios(slices, contrast)
-    by_block = contrasts.whole(slices, contrast).groupby("block")["start"].first()
+    logs = contrasts.log_ratios(slices, trust.A_A)
+    by_block = contrasts.whole(slices, trust.A_A).groupby("block")["start"].first()
     starts = [logs[by_block.to_numpy() == start] for start in by_block.unique()]
     kinds = {
         "as recorded": [_differs(logs[None])],
         "each start": [_differs(part[None]) for part in starts],
-        "resampled": [_differs(_resampled(logs, draws))],
+        "resampled": [_differs(_resampled(logs))],
     }
     rows = []
     for name, parts in kinds.items():
@@ -53,18 +53,13 @@ def counted(slices: pd.DataFrame, contrast: str = trust.A_A, draws: int = DRAWS)
     return pd.DataFrame(rows, columns=columns)
 
 
-def correlation(slices: pd.DataFrame, contrast: str = trust.A_A) -> Estimate:
+def correlation(slices: pd.DataFrame) -> Estimate:
     """Return the correlation of neighbouring blocks of one start, with its 95 % interval (Fisher).
 
-    NaN for fewer than 5 pairs of neighbours.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
+    NaN for fewer than 5 pairs of neighbours. Raises MissingData if the contrast has no whole block.
     """
-    logs = contrasts.of_blocks(contrasts.log_ratios(slices, contrast))
-    starts = contrasts.whole(slices, contrast).groupby("block")["start"].first().to_numpy()
+    logs = contrasts.of_blocks(contrasts.log_ratios(slices, trust.A_A))
+    starts = contrasts.whole(slices, trust.A_A).groupby("block")["start"].first().to_numpy()
     same = starts[1:] == starts[:-1]
     if same.sum() < 5:
         return Estimate(np.nan)
@@ -73,10 +68,10 @@ def correlation(slices: pd.DataFrame, contrast: str = trust.A_A) -> Estimate:
     return Estimate(found, *(float(np.tanh(np.arctanh(found) + x)) for x in (-half, half)))
 
 
-def _resampled(logs: np.ndarray, draws: int) -> np.ndarray:
+def _resampled(logs: np.ndarray) -> np.ndarray:
     """Return sequences of blocks: draws, blocks, halves."""
     rng = np.random.default_rng(_SEED)
-    order = rng.permuted(np.tile(np.arange(len(logs)), (draws, 1)), axis=1)
+    order = rng.permuted(np.tile(np.arange(len(logs)), (DRAWS, 1)), axis=1)
     return logs[order] * rng.choice((-1, 1), order.shape)[..., None]
 
 

@@ -66,10 +66,7 @@ def table(slices: pd.DataFrame) -> pd.DataFrame:
              met(false, -math.inf, FALSE_PCT)),
     ]  # fmt: skip
     for contrast, bounds in RANGES.items():
-        try:
-            found = contrasts.ratio(contrasts.log_ratios(slices, contrast))
-        except MissingData:
-            found = Estimate(math.nan)
+        found = contrasts.measured_ratio(slices, contrast)
         rows.append(Goal(_WORDS[contrast], *found, "ratio", met(found, *bounds)))
     return pd.DataFrame(rows)
 

@@ -17,10 +17,8 @@ WANTED = 0.02
 """Half-width of the interval until which minutes are counted: a ratio within 2 %."""
 
 
-def designs(
-    slices: pd.DataFrame, names: tuple[str, ...] = (trust.A_A, trust.A_A_DUET)
-) -> pd.DataFrame:
-    """Compare contrasts of identical sides.
+def designs(slices: pd.DataFrame) -> pd.DataFrame:
+    """Compare the contrasts of identical sides.
 
     Returns
     -------
@@ -29,7 +27,7 @@ def designs(
     `minutes` until an interval probably reaches 2 % to either side (NaN: at no look).
     """
     rows = []
-    for name in names:
+    for name in (trust.A_A, trust.A_A_DUET):
         try:
             logs = contrasts.log_ratios(slices, name)
         except MissingData:

@@ -24,12 +24,7 @@ def on_goals(goals: pd.DataFrame) -> str:
 
 
 def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
-    """Say how often analyses find a difference between identical sides.
-
-    Parameters
-    ----------
-    neighbours : correlation of neighbouring blocks.
-    """
+    """Say how often analyses of identical sides differ, and how neighbouring blocks correlate."""
     rows = {row["analyses"]: row for row in counted.to_dict("records")}
     drawn, whole, single = (rows[n] for n in ("resampled", "as recorded", "each start"))
     if drawn["blocks"] < LOOKS[0]:
@@ -79,7 +74,8 @@ def on_effect(effects: pd.DataFrame, contrast: str) -> str:
         return "It was not measured."
     row = found.iloc[0]
     name = row["a"][0].upper() + row["a"][1:]
-    words = f"{name}, throughput is {_times(row, 'qps')} that {_over(row['b'])}"
+    side = row["b"] if row["b"] == "without" else f"of {row['b']}"
+    words = f"{name}, throughput is {_times(row, 'qps')} that {side}"
     if not math.isnan(row["query_us"]):
         words += f", and the CPU time of a query {_times(row, 'query_us')}"
     return f"{words}."
@@ -109,7 +105,3 @@ def _times(row: pd.Series, name: str) -> str:
     if math.isnan(low):
         return f"{row[name]:.2f} times (no interval yet)"
     return f"{row[name]:.2f} times ({low:.2f} to {high:.2f})"
-
-
-def _over(side: str) -> str:
-    return side if side == "without" else f"of {side}"

@@ -22,7 +22,7 @@ _DRAWS = 20_000
 _SEED = 7742
 
 
-def components(slices: pd.DataFrame, contrast: str = trust.A_A) -> pd.DataFrame:
+def components(slices: pd.DataFrame) -> pd.DataFrame:
     """Return the standard deviation that each part adds to a slice's throughput.
 
     Returns
@@ -35,13 +35,13 @@ def components(slices: pd.DataFrame, contrast: str = trust.A_A) -> pd.DataFrame:
     MissingData
         If the contrast has no whole block.
     """
-    point, drawn, numbers = _variances(slices, contrast)
+    point, drawn, numbers = _variances(slices)
     return _table("part", PARTS, np.sqrt(point), np.sqrt(drawn)).assign(number=numbers)[
         ["part", "number", "sd_pct", "low", "high"]
     ]
 
 
-def apart(slices: pd.DataFrame, contrast: str = trust.A_A) -> pd.DataFrame:
+def apart(slices: pd.DataFrame) -> pd.DataFrame:
     """Return how much two slices of the same configuration differ, by how far apart they are.
 
     Returns
@@ -54,7 +54,7 @@ def apart(slices: pd.DataFrame, contrast: str = trust.A_A) -> pd.DataFrame:
     MissingData
         If the contrast has no whole block.
     """
-    point, drawn, _ = _variances(slices, contrast)
+    point, drawn, _ = _variances(slices)
     together, of_draws = (np.sqrt(2 * np.cumsum(x, axis=0)) for x in (point, drawn))
     table = _table("apart", DISTANCES, together, of_draws)
     times = _table("apart", DISTANCES, together / together[0], of_draws / of_draws[0], 1)
@@ -62,11 +62,9 @@ def apart(slices: pd.DataFrame, contrast: str = trust.A_A) -> pd.DataFrame:
     return table.join(times.rename(columns=names).drop(columns="apart"))
 
 
-def _variances(
-    slices: pd.DataFrame, contrast: str
-) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
+def _variances(slices: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
     """Return the three variances, draws of each for its interval, and how many parts there are."""
-    found = contrasts.whole(slices, contrast)
+    found = contrasts.whole(slices, trust.A_A)
     logs = np.log(found["qps"].astype(float))
     block, start = (logs.groupby(found[key]).transform("mean") for key in ("block", "start"))
     squares = np.array(

@@ -9,6 +9,8 @@ a rate, not a result.
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -130,13 +132,7 @@ def inconsistent(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def node_cpu_ms(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the CPU time of the data nodes per transaction in ms, by id of the slice.
-
-    Raises
-    ------
-    MissingData
-        If none was recorded.
-    """
+    """Return the data nodes' CPU time per transaction in ms by slice, or raise MissingData."""
     good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
     ids = [str(name) for name in good["run_id"]]
     used = Usage(processes, processes.iloc[:0]).of_roles(ids)
@@ -157,31 +153,22 @@ def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for name, words in COMPARED.items():
         for quantity, found in (
-            ("transactions/s", _throughput(tables, name)),
+            ("transactions/s", contrasts.measured_ratio(tables["slices"], name)),
             ("CPU of the data nodes per transaction", _node_cpu(tables, name)),
         ):
-            if found is not None:
+            if not math.isnan(found.value):
                 blocks = contrasts.whole(tables["slices"], name)["block"].nunique()
                 rows.append((name, words, quantity, blocks, *found))
     columns = ["contrast", "compared", "quantity", "blocks", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _throughput(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate | None:
-    try:
-        return contrasts.ratio(contrasts.log_ratios(tables["slices"], contrast))
-    except MissingData:
-        return None
-
-
-def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate | None:
-    if contrast != PARTITIONING:
-        return None
-    try:
-        used = node_cpu_ms(tables["slices"], tables["processes"])
-        return contrasts.ratio(contrasts.log_ratios(tables["slices"], contrast, used))
-    except MissingData:
-        return None
+def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
+    if contrast == PARTITIONING:
+        with contextlib.suppress(MissingData):
+            used = node_cpu_ms(tables["slices"], tables["processes"])
+            return contrasts.measured_ratio(tables["slices"], contrast, used)
+    return Estimate(math.nan)
 
 
 def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:

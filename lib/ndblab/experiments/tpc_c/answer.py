@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.formatting import moved, plain
 from ndblab.judging.answer import Advice, Clause, held, within_one_start
 from ndblab.judging.answers import answers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 _SUBJECTS = {
     loads.PARTITIONING: "partitioning tables by warehouse",

@@ -90,10 +90,7 @@ def counts(warehouses: int) -> dict[str, int]:
 def warehouses(size: Profile) -> int:
     """Return the number of warehouses of a profile: its tables.
 
-    Raises
-    ------
-    LabError
-        If it asks for another number of rows in each.
+    Raises LabError if it asks for another number of rows in each.
     """
     if size.table_size != ROWS_PER_WAREHOUSE:
         raise LabError(
@@ -106,12 +103,7 @@ def warehouses(size: Profile) -> int:
 
 
 def statements(database: str, options: str = "") -> list[str]:
-    """Return the statements that create the tables of a database.
-
-    Parameters
-    ----------
-    options : of each table, before its partitions.
-    """
+    """Return the statements that create a database's tables with these `options` of each."""
     text = re.sub(r"^--.*$", "", _SCHEMA.read_text(), flags=re.MULTILINE)
     found = []
     for statement in filter(None, (part.strip() for part in text.split(";"))):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
@@ -13,13 +14,8 @@ from ndblab.experiments.tpc_c import TPC_C, go_tpc
 from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c.analysis import BY_KEY, MORE_SERVERS, PARTITIONING, SERVERS
 from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 TPC_C_ROW_BYTES = 700
 """Data memory for a row of TPC-C, twice what it takes at first, since a load adds orders."""
@@ -36,10 +32,7 @@ BLOCKS = LOOKS[1]
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return points by warehouse for all servers and clients, by whole key for the most servers.
 
-    Raises
-    ------
-    LabError
-        If the profile asks for warehouses of another size.
+    Raises LabError if the profile asks for warehouses of another size.
     """
     tables.warehouses(size)
     most = max(size.servers)

@@ -39,13 +39,7 @@ class GoTpc:
 
 
 def find() -> GoTpc | None:
-    """Find go-tpc on PATH, then in the lab's cache; install nothing.
-
-    Raises
-    ------
-    LabError
-        If the one on PATH does not run.
-    """
+    """Find go-tpc on PATH or in the lab's cache, install nothing; LabError if it does not run."""
     program = place()
     return _described(program) if program else None
 
@@ -71,13 +65,7 @@ def takes() -> list[Lack]:
 
 
 def ensure(progress: bool = True) -> GoTpc:
-    """Find go-tpc, or build it.
-
-    Raises
-    ------
-    LabError
-        If there is none and no Go, or the build fails.
-    """
+    """Find go-tpc, or build it; LabError if there is none and no Go, or the build fails."""
     if here := find():
         return here
     if why := lacks():
@@ -143,11 +131,4 @@ def _environment(work: Path) -> dict[str, str]:
     return {**os.environ, **{name: str(place) for name, place in own.items()}, **fixed}
 
 
-TOOL = Tool(
-    NAME,
-    "TPC-C",
-    lambda: str(find() or ""),
-    lacks,
-    lambda: str(ensure()),
-    takes,
-)
+TOOL = Tool(NAME, "TPC-C", lambda: str(find() or ""), lacks, lambda: str(ensure()), takes)

@@ -21,13 +21,7 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import (
-    INCONSISTENT,
-    TPC_C,
-    consistency,
-    go_tpc,
-    output,
-)
+from ndblab.experiments.tpc_c import INCONSISTENT, TPC_C, consistency, go_tpc, output
 from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c.output import Interval, Outcome
 from ndblab.machine.commands import exit_reason
@@ -102,10 +96,8 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
 class Load:
     """A go-tpc that is running, its output read as it comes.
 
-    Parameters
-    ----------
-    began : when it was started, by `time.monotonic`.
-    stands, counted : of the orders and of the servers' counters, before the start.
+    It began at `began`, by `time.monotonic`; `stands` of the orders and the servers' counters, as
+    `counted`, are those before its start.
     """
 
     def __init__(
@@ -173,11 +165,8 @@ def report(
 ) -> Report:
     """Return the report of a load, without its warm-up and its end.
 
-    Parameters
-    ----------
-    status : of the load and of the rows that it has left.
-    local : columns of table `locality`.
-    text : all that go-tpc printed.
+    `status` is that of the load and of the rows that it has left, `local` has the columns of table
+    `locality`, and `text` is all that go-tpc printed.
     """
     before, during = _divided(found.intervals, job)
     if status == OK and not during:
@@ -255,10 +244,7 @@ def _cursors(cluster: Cluster, job: Job, stack: ExitStack) -> list[Cursor]:
 def _wait_quiet(cursors: list[Cursor], database: str) -> None:
     """Wait until the servers have ended the transactions that go-tpc left when its time was over.
 
-    Raises
-    ------
-    OSError
-        If they do not.
+    Raises OSError if they do not.
     """
     until_s = time.monotonic() + QUIET_TIMEOUT_S
     while sum(_sessions(cursor, database) for cursor in cursors) > len(cursors):

@@ -16,14 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import pandas as pd
+from pymysql.cursors import Cursor
 
 from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.formatting import count
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from pymysql.cursors import Cursor
+from ndblab.workloads.program import last_line
 
 EARLY_S = 0.3
 """go-tpc ends when all its clients have ended; if it ends early by more than this, they cannot have
@@ -99,20 +98,18 @@ class Outcome:
 
 
 def outcome(lines: Sequence[tuple[float, str]], seconds: float, ended: str = "") -> Outcome:
-    """Read everything that go-tpc printed.
+    """Read everything that go-tpc printed in a run of `seconds`.
 
-    Parameters
-    ----------
-    lines : each with the seconds from the start until it arrived.
-    seconds : how long it was to run.
-    ended : in words why it did not end as it should.
+    Each of `lines` has the seconds from the start until it arrived. `ended` says in words why the
+    run did not end as it should.
     """
     text = "".join(line for _, line in lines)
     if ended:
-        return Outcome(f"{ended}: {_last(text)}" if _last(text) else ended)
+        last = last_line(text)
+        return Outcome(f"{ended}: {last}" if last else ended)
     finished_s = next((at for at, line in lines if line.startswith("Finished")), None)
     if finished_s is None:
-        return Outcome(f"go-tpc printed no result: {_last(text) or 'nothing at all'}")
+        return Outcome(f"go-tpc printed no result: {last_line(text) or 'nothing at all'}")
     kinds = _kinds(lines)
     errors, unknown = _errors(text)
     status = "ok"
@@ -191,18 +188,12 @@ def _values(text: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-def _last(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
-
-
 def _one_line(message: str) -> str:
     return " ".join(message.split())[:300]
 
 
 def tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
     """Return the tables of a dataset that only TPC-C has."""
-    import pandas as pd
-
     kinds = [{"transaction": name, **vars(kind)} for name, kind in found.kinds.items()]
     aborts = [
         {"error": code, "statement": statement, "transactions": number}

@@ -34,7 +34,7 @@ def contrast_name(query: int) -> str:
 
 
 def table(slices: pd.DataFrame, runs: pd.DataFrame, pushed: pd.DataFrame) -> pd.DataFrame:
-    """Compare each query with pushed joins and without.
+    """Compare each query with pushed joins and without; MissingData if there is no query at all.
 
     Returns
     -------
@@ -45,11 +45,6 @@ def table(slices: pd.DataFrame, runs: pd.DataFrame, pushed: pd.DataFrame) -> pd.
     one in InnoDB. Of the `tables` that the plan reads, `joined` are in `joins` pushed joins, whose
     `reads` are per execution; `is_pushed` says if there were any. `rows` are those of the result.
     `why` says why a query has no ratio.
-
-    Raises
-    ------
-    MissingData
-        If there is no query at all.
     """
     columns = ["run_id", "status", "workload", "variant", "qps"]
     measured = pd.concat([slices[columns], runs[columns]], ignore_index=True)

@@ -37,10 +37,8 @@ _PARENT = re.compile(r"Parent of (\d+) pushed join@\d+")
 def joins(explained: Iterable[tuple[str, str]]) -> dict[str, int]:
     """Count what a plan pushes: `tables` that it reads, pushed `joins`, and tables `joined` there.
 
-    Parameters
-    ----------
-    explained : columns `table` and `Extra` of EXPLAIN, row by row. The first table of a pushed join
-        says how many tables it joins. Names of temporary tables begin with "<".
+    It reads `table` and `Extra` of each row of EXPLAIN. The first table of a pushed join says how
+    many tables it joins. Names of temporary tables begin with "<".
     """
     rows = [(table or "", extra or "") for table, extra in explained]
     parents = [int(found[1]) for _, extra in rows if (found := _PARENT.search(extra))]

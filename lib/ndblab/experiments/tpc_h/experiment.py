@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design.contrast import ALTERNATION, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
@@ -11,13 +12,8 @@ from ndblab.design.variant import Variant
 from ndblab.experiments.tpc_h import of_query
 from ndblab.experiments.tpc_h.analysis import PUSHED, UNPUSHED, contrast_name
 from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 QUERIES = range(1, 23)
 BRIEFEST = (3, 6, 20)

@@ -70,10 +70,7 @@ def commands(job: Job) -> list[Command]:
 def prepare(cluster: Cluster, job: Job) -> Filled:
     """Fill the tables; the data memory is that of NDB's tables.
 
-    Raises
-    ------
-    LabError
-        If rows are missing, or InnoDB cannot answer a query.
+    Raises LabError if rows are missing, or InnoDB cannot answer a query.
     """
     return program.fill(cluster, prepare_command(job), "TPC-H", job.profile.rows)
 
@@ -119,9 +116,7 @@ class Load:
 def report(job: Job, text: str, began: float, ended: str = "") -> Report:
     """Return what a client printed as a report; the time between two executions does not count.
 
-    Parameters
-    ----------
-    ended : in words why it did not end as it should.
+    `ended` says in words why it did not end as it should.
     """
     last, found = program.last_line(text), {}
     if not ended:

@@ -113,13 +113,7 @@ def _lines(file: Path) -> int:
 
 
 def program() -> Path:
-    """Return the path of the generator.
-
-    Raises
-    ------
-    LabError
-        If there is none.
-    """
+    """Return the path of the generator; LabError if there is none."""
     beside = Path(sys.executable).with_name(PROGRAM)
     found = beside if beside.exists() else shutil.which(PROGRAM)
     if found is None:

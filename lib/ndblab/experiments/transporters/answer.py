@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import change, count, less_or_more, listed, moved
 from ndblab.judging.answer import Advice, Answer, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts, ratio_tables
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 
 @answers("shm-vs-tcp")
@@ -63,13 +60,12 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     ]
 
 
-_READS_AND_WRITES: Mapping[str, str] = MappingProxyType(
-    {"reads-best": "point selects", "writes-top": "OLTP read-write"}
-)
+_READS_AND_WRITES = {"reads-best": "point selects", "writes-top": "OLTP read-write"}
 """What each contrast of shared memory with TCP runs."""
-_SPINNING: Mapping[str, str] = MappingProxyType(
-    {"shm-spin": "spinning transporters", "all-spin": "spinning transporters, tc and ldm threads"}
-)
+_SPINNING = {
+    "shm-spin": "spinning transporters",
+    "all-spin": "spinning transporters, tc and ldm threads",
+}
 
 
 def _under_quotas(dataset: Dataset) -> Iterator[str]:
@@ -99,9 +95,10 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
         yield Advice("Where CPUs are limited, leave spinning off: it uses up what queries need")
 
 
-THROUGHPUTS: Mapping[str, str] = MappingProxyType(
-    {"tls-best": "the best throughput", "tls-one": "the throughput with one client a server"}
-)
+THROUGHPUTS = {
+    "tls-best": "the best throughput",
+    "tls-one": "the throughput with one client a server",
+}
 """The throughput that each contrast compares, in words."""
 
 
@@ -110,12 +107,10 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
     """Say what TLS costs in throughput; it is certain if the interval excludes equality."""
     certain, still_open, advice = [], [], ()
     for name, throughput in THROUGHPUTS.items():
-        try:
-            found = contrasts.ratio(contrasts.log_ratios(dataset.slices, name))
-        except MissingData:
+        found = contrasts.measured_ratio(dataset.slices, name)
+        if math.isnan(found.value):
             still_open.append(f"what TLS does to {throughput}")
-            continue
-        if not found.bounded:
+        elif not found.bounded:
             still_open.append(f"what TLS does to {throughput} ({change(*found)})")
         elif found.low <= 1 <= found.high:
             still_open.append(f"whether TLS changes {throughput} ({change(*found)})")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab.design import grids
 from ndblab.design.contrast import TWINS, Contrast
@@ -17,12 +18,6 @@ from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics import sequential
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.planning.profile import Profile
-
 
 SHM_SPIN, ALL_SPIN, TLS = "shm-spin", "all-spin", "tls"
 """Names of variants."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from ndblab.dataset import Dataset
 from ndblab.experiments.tuned.searched import COMMAND
 from ndblab.formatting import count, listed
 from ndblab.judging.answer import Advice, Answer
 from ndblab.judging.answers import answers
 from ndblab.tuning import trade_off
 from ndblab.tuning.wanted import NAME, named
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ndblab.dataset import Dataset
 
 _NAMED = 4
 """Settings that a finding names; more are in the notebook's table of finalists."""

@@ -28,15 +28,9 @@ _QUICK, RECORDED = "quick", "recorded"
 def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
     """Return a search: that of a folder, or the newest complete one; None where there is none.
 
-    Parameters
-    ----------
-    host : where the newest one was made: "this" host, or "recorded" for those of this repository
-        that count (`why_not`).
-
-    Raises
-    ------
-    LabError
-        If the folder has none, or one that is not over.
+    `host` says where the newest one was made: "this" host, or "recorded" for those of this
+    repository that count (`why_not`). Raises LabError if the folder has none, or one that is not
+    over.
     """
     if folder == NEWEST:
         known = _over(measurement.RUNS)

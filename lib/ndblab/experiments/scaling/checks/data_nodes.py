@@ -15,7 +15,7 @@ from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import publication
 from ndblab.judging.checks import check, check_family
-from ndblab.judging.conditions import NEAR_PCT, State, condition
+from ndblab.judging.conditions import NEAR_PCT, State, condition, demanded
 from ndblab.judging.contrasted import A, B, Place, decided_by, of_claim, place, side, sides
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
@@ -124,16 +124,15 @@ def num_cpus(claim: Claim, evidence: Evidence) -> State:
     """The data nodes chose their threads for 32 CPUs, as the brief's did."""
     chosen = _num_cpus(evidence, of_claim(evidence, claim)[0])
     words = f"the data nodes chose threads for {chosen or 'no given number of'} CPUs"
-    wanted = "" if chosen == BRIEF_NUM_CPUS else f" ({BRIEF_NUM_CPUS} wanted)"
-    return State(chosen == BRIEF_NUM_CPUS, words + wanted)
+    return demanded(chosen == BRIEF_NUM_CPUS, words, f"{BRIEF_NUM_CPUS}")
 
 
 @condition("threads-27")
 def as_many_threads(claim: Claim, evidence: Evidence) -> State:
     """Each data node has as many threads as the brief's; of fewer, another kind may be busiest."""
     totals = _counted(_busiest(claim, evidence)).sum(axis=1)
-    holds, wanted = bool((totals == BRIEF_LISTED).all()), f" ({BRIEF_LISTED} wanted)"
-    return State(holds, f"a data node has {totals.min()} threads{'' if holds else wanted}")
+    words = f"a data node has {totals.min()} threads"
+    return demanded((totals == BRIEF_LISTED).all(), words, f"{BRIEF_LISTED}")
 
 
 @condition("tc-near-saturation")
@@ -144,9 +143,8 @@ def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
     if tc.empty:
         raise MissingData("the data nodes have no tc thread")
     pct = float(tc.groupby("run_id")["pct"].max().mean())
-    holds, wanted = pct >= NEAR_PCT, f" ({NEAR_PCT} % or more wanted)"
     words = f"the busiest tc thread uses {significant(pct)} % of a CPU"
-    return State(holds, words + ("" if holds else wanted))
+    return demanded(pct >= NEAR_PCT, words, f"{NEAR_PCT} % or more")
 
 
 def _busiest(claim: Claim, evidence: Evidence) -> Place:

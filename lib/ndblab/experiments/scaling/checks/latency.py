@@ -12,7 +12,7 @@ from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import allowance
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition, servers_free
+from ndblab.judging.conditions import State, condition, demanded, servers_free
 from ndblab.judging.contrasted import P95, A, B, Place, place, ratio
 from ndblab.judging.evidence import P95_STEP, Evidence, p95_of
 from ndblab.judging.publication import Claim
@@ -96,9 +96,7 @@ def before_saturation(claim: Claim, evidence: Evidence) -> State:
             return State(True, f"8 servers are not at their best {place(evidence, EARLY, B).words}")
         carried = [place(evidence, EARLY, name).runs["qps"].mean() / rate for name in (A, B)]
         words = f"8 and 16 servers carry {100 * min(carried):.0f} % of {rate:g} queries/s"
-        if min(carried) < CARRIED:
-            return State(False, f"{words} ({100 * CARRIED:.0f} % or more wanted)")
-        return State(True, words)
+        return demanded(min(carried) >= CARRIED, words, f"{100 * CARRIED:.0f} % or more")
     if not evidence.contrasts or not {8, 16} <= set(evidence.servers):
         raise MissingData("no run of 8 and 16 servers")
     least, knee = evidence.clients(16)[0], evidence.knee(8)
@@ -125,8 +123,8 @@ def in_minutes(claim: Claim, evidence: Evidence) -> State:
     """The load lasts for a minute or more, as the source's does."""
     where = place(evidence, HALF_LOAD)
     seconds = float(where.runs["duration_s"].mean())
-    holds, wanted = seconds >= MINUTE_S, f" ({MINUTE_S} s or more wanted)"
-    return State(holds, f"slices last {significant(seconds)} s{'' if holds else wanted}")
+    words = f"slices last {significant(seconds)} s"
+    return demanded(seconds >= MINUTE_S, words, f"{MINUTE_S} s or more")
 
 
 @check("F8-steady")
@@ -138,7 +136,9 @@ def steady(claim: Claim, evidence: Evidence) -> Finding:
     found = summary.steadiness(_whole_seconds(evidence, where)).set_index("run_id")
     tests = []
     for metric, what in _VARIED.items():
-        each = _clipped(found[f"{metric}_cv"], metric) / _bias(found["intervals"])
+        # A p95 that never left its bucket may vary within it, not by nothing.
+        least = P95_STEP - 1 if metric == P95 else 1e-6
+        each = found[f"{metric}_cv"].clip(lower=least) / _bias(found["intervals"])
         tests.append(where.mean(each.dropna(), f"of {what}", 2, log=True))
     rate = evidence.contrasts[HALF_LOAD]["a"]["options"].get("rate")
     load = f"at {rate} queries/s, half of the best of 16 servers" if rate else where.words
@@ -157,11 +157,6 @@ def _whole_seconds(evidence: Evidence, where: Place) -> pd.DataFrame:
     of_slice = table.groupby("run_id")
     over = of_slice["qps"].transform("sum") > MOST_OVER * table["run_id"].map(queries)
     return table[~(over & (of_slice.cumcount(ascending=False) == 0))]
-
-
-def _clipped(each: pd.Series, metric: str) -> pd.Series:
-    """Clip variations: a p95 that never left its bucket may vary within it, not by nothing."""
-    return each.clip(lower=P95_STEP - 1 if metric == P95 else 1e-6)
 
 
 def _bias(seconds: pd.Series) -> pd.Series:

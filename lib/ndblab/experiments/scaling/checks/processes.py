@@ -12,7 +12,7 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.contrasted import A, B, Place, of_claim, place, ratio, side
 from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
@@ -75,8 +75,7 @@ def load_rises(claim: Claim, evidence: Evidence) -> State:
     """Throughput at least doubles, so that it can show which use of CPU follows it."""
     many, few = (place(evidence, LOAD, name).runs["qps"].mean() for name in (A, B))
     words = f"throughput grows by a factor of {significant(many / few)}"
-    holds, wanted = many / few >= LEAST_RISE, f" ({LEAST_RISE:g} or more wanted)"
-    return State(holds, words + ("" if holds else wanted))
+    return demanded(many / few >= LEAST_RISE, words, f"{LEAST_RISE:g} or more")
 
 
 @condition("by-tcp")

@@ -17,6 +17,13 @@ from ndblab.statistics.estimate import Estimate
 
 MOST = 16
 """Servers of the brief's peak."""
+_STEPS = {
+    "F6-8-to-16": ("servers-8-16", "from 8 to 16 servers"),
+    "P-servers-1-2": ("servers-1-2", "from 1 to 2 servers"),
+    "P-servers-2-4": ("slower-servers", "from 2 servers to these and 2 slower ones"),
+    "F4-degrade": ("fall", "from 32 to 128 clients"),
+}
+"""By claim: a contrast, and what it compares. Slower servers have a smaller share of the CPUs."""
 
 
 @check("F4-peak-clients", "F6-peak-clients")
@@ -60,25 +67,12 @@ def double_servers(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "throughput changes by a factor of", tests)
 
 
-@check("F6-8-to-16")
-def last_doubling(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare 16 servers with 8."""
-    test = ratio(evidence, _name(16, 8), "from 8 to 16 servers")
-    return decide(claim, "throughput changes by a factor of", [test])
-
-
-@check("P-servers-1-2", "P-servers-2-4")
-def published_step(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare throughput when servers and clients double; the second step adds slower servers.
-
-    Slower servers have a smaller share of the CPUs.
-    """
-    name, label = {
-        "P-servers-1-2": (_name(2, 1), "from 1 to 2 servers"),
-        "P-servers-2-4": ("slower-servers", "from 2 servers to these and 2 slower ones"),
-    }[claim.id]
-    test = ratio(evidence, name, label)
-    return decide(claim, "throughput changes by a factor of", [test])
+@check(*_STEPS)
+def step(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare throughput with more servers or clients."""
+    contrast, label = _STEPS[claim.id]
+    what = "throughput of one server" if contrast == "fall" else "throughput"
+    return decide(claim, f"{what} changes by a factor of", [ratio(evidence, contrast, label)])
 
 
 @check("F6-overload")
@@ -95,13 +89,6 @@ def overload(claim: Claim, evidence: Evidence) -> Finding:
     with contextlib.suppress(MissingData):
         note = allowance.beyond(evidence, "overload", SQL_SIDE)
     return decide(claim, subject, [ratio(evidence, "overload", label)], note)
-
-
-@check("F4-degrade")
-def past_the_peak(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare 128 clients of one server with 32."""
-    test = ratio(evidence, "fall", "from 32 to 128 clients")
-    return decide(claim, "throughput of one server changes by a factor of", [test])
 
 
 def _name(top: int, base: int) -> str:

@@ -8,7 +8,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import control
 from ndblab.formatting import significant
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.planning.workload import READ_WRITE
@@ -36,8 +36,8 @@ def an_hour(claim: Claim, evidence: Evidence) -> State:
     """A run lasts an hour, as the source's does; sysbench ends milliseconds early or late."""
     runs = written(evidence) if claim.id == "R-long" else at_best(evidence)
     seconds = float(runs["duration_s"].max())
-    holds, wanted = seconds > 0.99 * HOUR_S, f" ({HOUR_S} s wanted)"
-    return State(holds, f"the longest run lasted {seconds:.0f} s{'' if holds else wanted}")
+    words = f"the longest run lasted {seconds:.0f} s"
+    return demanded(seconds > 0.99 * HOUR_S, words, f"{HOUR_S} s")
 
 
 @condition("warm")
@@ -46,9 +46,8 @@ def warmed_up(claim: Claim, evidence: Evidence) -> State:
     runs = at_best(evidence)
     warmup_s, duration_s = runs["warmup_s"].min(), runs["duration_s"].min()
     words = f"a run of {significant(duration_s)} s follows a warm-up of {significant(warmup_s)} s"
-    if warmup_s < WARMUP_S or duration_s < RUN_S:
-        return State(False, f"{words} ({RUN_S} s or more after {WARMUP_S} s wanted)")
-    return State(True, words)
+    holds = warmup_s >= WARMUP_S and duration_s >= RUN_S
+    return demanded(holds, words, f"{RUN_S} s or more after {WARMUP_S} s")
 
 
 @condition("quiet")
@@ -111,27 +110,18 @@ def _by_seconds(speed: pd.Series, allowed: float) -> State:
     width = float(series.band(speed, RANGE[1] - RANGE[0], 1.0).value)
     words = "the control beside the run, which NDB has no part in, stayed within +-"
     words += f"{significant(100 * width)} % for 95 % of seconds"
-    if width > allowed:
-        return State(False, f"{words} (at most {significant(100 * allowed)} % wanted)")
-    return State(True, words)
+    return demanded(width <= allowed, words, f"at most {significant(100 * allowed)} %")
 
 
 def _by_sixths(costs: pd.Series, what: str) -> State:
     """Return whether a cost differs little between the sixths of a run."""
     pct = 100 * (costs.max() / costs.min() - 1)
     words = f"{what} was {significant(pct)} % higher in one sixth of the run than in another"
-    holds = pct <= STEADY_PCT
-    return State(holds, words + ("" if holds else f" (at most {STEADY_PCT} % wanted)"))
+    return demanded(pct <= STEADY_PCT, words, f"at most {STEADY_PCT} %")
 
 
 def written(evidence: Evidence) -> pd.DataFrame:
-    """Return the good runs with writes.
-
-    Raises
-    ------
-    MissingData
-        If there is none.
-    """
+    """Return the good runs with writes; MissingData if there is none."""
     runs = summary.select(evidence.good, workload=READ_WRITE)
     if runs.empty:
         raise MissingData(f"no good run of {READ_WRITE}")
@@ -139,13 +129,7 @@ def written(evidence: Evidence) -> pd.DataFrame:
 
 
 def at_best(evidence: Evidence) -> pd.DataFrame:
-    """Return the runs of the most servers at their best throughput.
-
-    Raises
-    ------
-    MissingData
-        If there is none.
-    """
+    """Return the runs of the most servers at their best; MissingData if there is none."""
     if not evidence.servers:
         raise MissingData("no good run")
     servers = evidence.servers[-1]

@@ -40,27 +40,24 @@ Values = Callable[[Samples, int], list[Comparison]]
 """From the samples of one run, and the number of runs, to comparisons."""
 
 
-@check("F1-sustained")
-def throughput_range(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the ends of the central 95 % of one-second throughput."""
+@check("F1-sustained", "F1-p95-range")
+def central_range(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare both ends of the central 95 % of seconds: of throughput, or of p95 over its mean."""
+    of_p95 = claim.id == "F1-p95-range"
 
     def values(samples: Samples, runs: int) -> list[Comparison]:
-        words = "queries/s at the {} end of the central 95 % of seconds"
-        return _range(samples["qps"], words, runs, of_mean=False)
+        seconds, unit = samples["qps"], "queries/s"
+        if of_p95:
+            seconds, unit = samples["latency_p95_ms"], "times its mean"
+        tests = []
+        for name, end in zip(("low", "high"), RANGE, strict=True):
+            label = f"{unit} at the {name} end of the central 95 % of seconds"
+            found = partial(series.quantile, seconds, end, 1.0, of_mean=of_p95)
+            test = Comparison.one_of(len(RANGE) * runs, label, found)
+            tests.append(test.changed(p95_widened) if of_p95 else test)
+        return tests
 
-    return _each_run(claim, evidence, "throughput is", values)
-
-
-@check("F1-p95-range")
-def p95_range(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the ends of the central 95 % of one-second p95 with its mean."""
-
-    def values(samples: Samples, runs: int) -> list[Comparison]:
-        words = "times its mean at the {} end of the central 95 % of seconds"
-        tests = _range(samples["latency_p95_ms"], words, runs, of_mean=True)
-        return [test.changed(p95_widened) for test in tests]
-
-    return _each_run(claim, evidence, "p95 is", values)
+    return _each_run(claim, evidence, "p95 is" if of_p95 else "throughput is", values)
 
 
 @check("F1-max", "F1-floor")
@@ -184,15 +181,6 @@ def _shown(repeats: cost.Repeats) -> list[Comparison]:
         label = "of the data nodes' CPU goes to checkpoints"
         found.append(Comparison(label, cost.taken(repeats), judged=False))
     return found
-
-
-def _range(values: pd.Series, words: str, runs: int, of_mean: bool) -> list[Comparison]:
-    """Return both ends of the central 95 % of seconds, two tests of one claim."""
-    tests = []
-    for name, end in zip(("low", "high"), RANGE, strict=True):
-        found = partial(series.quantile, values, end, 1.0, of_mean=of_mean)
-        tests.append(Comparison.one_of(len(RANGE) * runs, words.format(name), found))
-    return tests
 
 
 def _each_run(claim: Claim, evidence: Evidence, subject: str, values: Values) -> Finding:
