@@ -162,6 +162,7 @@ def reproduce(
     user: user@SOCKET in --endpoints; password: [client] of ~/.my.cnf, or MYSQL_PWD.
     """
     from ndblab.design import catalogue
+    from ndblab.measuring.request import Request
     from ndblab.planning import number
     from ndblab.publishing import reproduction
 
@@ -182,20 +183,16 @@ def reproduce(
         "profile": profile != "quick", **overrides, "minutes": minutes, "hosts": hosts,
         "attach": attach, "endpoints": endpoints,
     })  # fmt: skip
-    where = {
-        "engines": engines, "hosts": hosts, "attach": attached,
-        "insecure_network": bool(hosts and insecure_network),
-    }  # fmt: skip
+    request = Request(
+        profile, budget, overrides, base_port, again=again or not (all or minutes),
+        minutes=minutes, engines=engines, hosts=hosts,
+        insecure_network=bool(hosts and insecure_network), attach=attached,
+    )  # fmt: skip
     if dry_run:
-        for text in reproduction.dry_runs(
-            chosen, profile, budget, overrides, base_port, described=host, **where
-        ):
+        for text in reproduction.dry_runs(chosen, request, host):
             print(text, end="\n\n")
         return
-    reproduction.reproduce(
-        chosen, source, profile, budget, overrides, base_port, OUT,
-        again=again or not (all or minutes), minutes=minutes, rest_recorded=recorded, **where,
-    )  # fmt: skip
+    reproduction.reproduce(chosen, source, request, OUT, rest_recorded=recorded)
 
 
 @functools.partial(cluster_command, mistake=2, iterable=["side"])

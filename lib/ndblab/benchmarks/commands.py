@@ -38,8 +38,9 @@ _SWEEP = """
 import pathlib, sys
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 measurement.RUNS = pathlib.Path(sys.argv[1])
-measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
+measurement.measure(catalogue.find(figure=6), Request("smoke", port=int(sys.argv[2])))
 """
 
 

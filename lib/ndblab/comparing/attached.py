@@ -20,6 +20,7 @@ from ndblab.comparing.comparison import PICTURES, Comparison
 from ndblab.comparing.request import Request
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.measuring import request as measuring
 from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.workload import OWN
@@ -48,17 +49,17 @@ def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
     load = loaded(request)
     target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
     found = prepare(request, binaries, target, load)
-    where = request.attach, request.endpoints, request.profile, dict(found.overrides)
+    asked = measuring.Request(
+        request.profile, overrides=found.overrides, again=request.again, minutes=limit,
+        attach=(request.attach, request.endpoints), judging=comparison.judging(request),
+    )  # fmt: skip
     if request.only_plan and request.as_json:
         return json.dumps(found.to_json(limit), indent=1), 0
     if request.only_plan:
-        text = attaching.describe_only(found.experiment, *where)
+        text = attaching.describe_only(found.experiment, asked)
         return f"{found.plan(limit)}\n\n{text}", 0
     print(found.plan(limit), file=sys.stderr)
-    data = attaching.measure(
-        found.experiment, *where, again=request.again, minutes=limit,
-        judging=comparison.judging(request),
-    )  # fmt: skip
+    data = attaching.measure(found.experiment, asked)
     picture = figure.save(data, judged.judge(data, band), found.sides, band, pictures)
     return comparison.answered(found, data, request, {"Figure": picture})
 
@@ -83,9 +84,7 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
         made.experiment(of_each, chosen, common), budget=ATTACHED, sets_variables=True
     )
     size, given = comparison.size_of(experiment, parsed, common, request)
-    return Comparison(
-        parsed, chosen, experiment, size, request.profile, given, None, binaries, workload.label
-    )
+    return Comparison(parsed, chosen, experiment, size, given, None, binaries, workload.label)
 
 
 def check(parsed: Sides, may_change: bool) -> None:

@@ -33,6 +33,7 @@ from ndblab.formatting import count, duration
 from ndblab.install import engines
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement, prerequisites
+from ndblab.measuring import request as measuring
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment
 from ndblab.planning.cpu_budget import ATTACHED
@@ -61,7 +62,6 @@ class Comparison:
     choice: Choice
     experiment: Experiment
     size: Profile
-    profile: str
     overrides: Mapping[str, object]
     engines: str | None
     binaries: Binaries
@@ -132,13 +132,15 @@ def compare(
     comparison = prepare(request, programs(), asked)
     if request.only_plan and request.as_json:
         return json.dumps(comparison.to_json(limit), indent=1), 0
-    if request.only_plan:
-        return _dry_run(comparison, limit, request.port), 0
-    print(comparison.plan(limit), file=sys.stderr)
-    data = measurement.measure(
-        comparison.experiment, request.profile, "auto", dict(comparison.overrides), request.port,
-        again=request.again, minutes=limit, engines=comparison.engines, judging=judging(request),
+    measured = measuring.Request(
+        request.profile, overrides=comparison.overrides, port=request.port, again=request.again,
+        minutes=limit, engines=comparison.engines, judging=judging(request),
     )  # fmt: skip
+    if request.only_plan:
+        text = dry_run.dry_run(comparison.experiment, measured)
+        return f"{comparison.plan(limit)}\n\n{text}", 0
+    print(comparison.plan(limit), file=sys.stderr)
+    data = measurement.measure(comparison.experiment, measured)
     picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
     written = {"Figure": picture, "Notebook": notebook and notebook(data, band)}
     return answered(comparison, data, request, written)
@@ -189,9 +191,7 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
-    return Comparison(
-        parsed, chosen, experiment, size, request.profile, given, two, binaries, workload.label
-    )
+    return Comparison(parsed, chosen, experiment, size, given, two, binaries, workload.label)
 
 
 def answered(
@@ -220,14 +220,6 @@ def answered(
     lines += ["", f"Go on: {go_on}"] if go_on else ["", f"Measure it anew: {command} --again"]
     lines += [f"{what}: {file}" for what, file in written.items() if file]
     return "\n".join([*lines, f"Dataset: {data.path}"]), found.status
-
-
-def _dry_run(comparison: Comparison, minutes: int, port: int | str | None) -> str:
-    text = dry_run.dry_run(
-        comparison.experiment, comparison.profile, "auto", dict(comparison.overrides), port,
-        engines=comparison.engines,
-    )  # fmt: skip
-    return f"{comparison.plan(minutes)}\n\n{text}"
 
 
 def resolved(

@@ -19,6 +19,7 @@ from ndblab.design.catalogue import find
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 from ndblab.planning.workload import is_good
 
 ROOT, RECORDED = measurement.ROOT, measurement.RECORDED
@@ -55,7 +56,7 @@ def obtain(
     """
     experiment = find(name)
     if dataset == "measure":
-        return measurement.measure(experiment, size, budget, overrides)
+        return measurement.measure(experiment, Request(size, budget, overrides))
     data = _recorded(name) if dataset == "recorded" else _read(folder_named(dataset))
     if data.experiment != experiment.name:
         raise LabError(
