@@ -355,11 +355,11 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     go-tpc by Go.
     """
     from ndblab import install
-    from ndblab.measuring import prerequisites
+    from ndblab.measuring import feasible
 
     known = tools_of_experiments()
     source = {"tarball": tarball, "release": release}
-    prerequisites.require(host.read(), installing=True, **source, tools=known)
+    feasible.require(host.read(), installing=True, **source, tools=known)
     binaries = install.ensure(tarball, sha256, release=release)
     for tool in known if tools else ():
         print(f"{tool.name} {tool.ensure()}")
@@ -617,7 +617,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
-    from ndblab.measuring import prerequisites
+    from ndblab.measuring import feasible
 
     if experiment:
         from ndblab.design import catalogue
@@ -625,7 +625,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
         catalogue.find(experiment)
         raise Exit(code=pytest("tests/design/test_contract.py"))
     if cluster or virtual_machine:
-        prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
+        feasible.require(host.read(), installing=True, tools=tools_of_experiments())
         install.ensure()
     # One more than CPUs: some tests wait, for processes that end or for time that goes by.
     workers = min((os.cpu_count() or 1) + 1, 8)

@@ -21,7 +21,7 @@ from ndblab.attach.prepared import Prepared, prepared, read
 from ndblab.error import LabError
 from ndblab.formatting import duration
 from ndblab.machine import host
-from ndblab.measuring import dry_run, manifest, measurement, prerequisites
+from ndblab.measuring import dry_run, feasible, manifest, measurement
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.dry_run import noted
 from ndblab.planning.point import DEFAULT_VARIANT
@@ -209,7 +209,7 @@ def files(facts: Facts) -> dict[str, str]:
 def _binaries(progress: bool) -> Binaries:
     """Return the programs; of NDB's, only the management client is used."""
     if install.find() is None:
-        prerequisites.require(host.read(), installing=True)
+        feasible.require(host.read(), installing=True)
         if progress:
             seconds = duration(install.usual_s())
             print(f"one-time install of NDB's client and sysbench: about {seconds} more",

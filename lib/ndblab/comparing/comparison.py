@@ -32,7 +32,7 @@ from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.install import engines
 from ndblab.machine import host
-from ndblab.measuring import dry_run, feasible, measurement, prerequisites
+from ndblab.measuring import dry_run, feasible, measurement
 from ndblab.measuring import request as measuring
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment
@@ -238,7 +238,7 @@ def resolved(
 def programs() -> Binaries:
     """Return the installed programs; settings are checked against them, so they come first."""
     if install.find() is None:
-        prerequisites.require(host.read(), installing=True)
+        feasible.require(host.read(), installing=True)
     return install.ensure()
 
 

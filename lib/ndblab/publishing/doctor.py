@@ -21,7 +21,7 @@ from ndblab.install import requirements
 from ndblab.install.requirements import Tool
 from ndblab.machine import host, own_cgroup, user
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import feasible, measurement, prerequisites
+from ndblab.measuring import feasible, measurement
 from ndblab.planning.deployment import Plan
 
 T = TypeVar("T")
@@ -154,7 +154,7 @@ def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
 
 def _root(this_host: host.Host, plan: Plan | LabError, tools: Iterable[Tool]) -> Iterator[Finding]:
     plans = () if isinstance(plan, LabError) else (plan,)
-    lacks = prerequisites.every(this_host, *plans, tools=tools)
+    lacks = feasible.lacks(this_host, *plans, tools=tools)
     if lacks:
         state = "missing" if any(lack.needed for lack in lacks) else "note"
         found = "".join(f"\n        - {lack}" for lack in lacks)
