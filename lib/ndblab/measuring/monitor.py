@@ -10,6 +10,7 @@ the run, and every few seconds during a long one.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -239,12 +240,8 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
     """
     samples = of(cluster)
     stop = threading.Event()
-
-    def sample() -> None:
-        read(cluster, samples)
-
-    def fetch() -> None:
-        fetch_threads(cluster, samples)
+    sample = functools.partial(read, cluster, samples)
+    fetch = functools.partial(fetch_threads, cluster, samples)
 
     def repeat(action: Callable[[], None], every_s: float) -> None:
         """Act at a steady pace; after a delay skip what was missed, so that no window is tiny."""

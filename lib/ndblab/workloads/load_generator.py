@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -101,6 +101,10 @@ class Job:
     def option_words(self) -> list[str]:
         """The options as words of a command line."""
         return [f"--{name}={value}" for name, value in self.options.items()]
+
+    def lasting(self, seconds: float) -> Job:
+        """Return the same job without a warm-up, for this long."""
+        return replace(self, profile=replace(self.profile, warmup_s=0, duration_s=seconds))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,11 +149,6 @@ def running(cluster: Cluster, command: Command, job: Job) -> Iterator[Load]:
     machine = (cluster.site(job.host) if job.host else cluster.load_site).machine
     with spawned(cluster, command, **streams) as child:
         yield Load(child, job, lambda: machine.kill(child, session=True))
-
-
-def with_seconds(job: Job, seconds: float) -> Job:
-    """Return a job that lasts this long."""
-    return replace(job, profile=replace(job.profile, warmup_s=0, duration_s=seconds))
 
 
 class Load:
