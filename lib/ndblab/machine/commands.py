@@ -38,6 +38,11 @@ def error_lines(text: str, most: int = 6) -> str:
     return "\n            ".join(line[:300] for line in errors[-most:])
 
 
+def last_line(text: str) -> str:
+    """Return the last line that is not blank; empty if there is none."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
 def exit_reason(code: int) -> str:
     """Describe how a process ended, from its exit status as `subprocess` reports it."""
     return f"killed by signal {-code}" if code < 0 else f"exit status {code}"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.dataset import overrun
 from ndblab.error import LabError
+from ndblab.machine.commands import last_line
 from ndblab.workloads.load_generator import METRICS, OK
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = No
     if len(totals) < len(_TOTALS) or p95 is None:
         raise LabError(
             "sysbench printed no result",
-            found=complaint(text) or _last_line(text) or "nothing at all",
+            found=complaint(text) or last_line(text) or "nothing at all",
             expected="a report with SQL statistics and latencies",
             next_step="Read the run's log; the last lines of the servers' logs may say why.",
         )
@@ -273,7 +274,3 @@ def _signal_name(number: int) -> str:
     with suppress(ValueError):
         return signal.Signals(number).name
     return f"signal {number}"
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
