@@ -158,10 +158,7 @@ def whole_process_s(
 ) -> float:
     """Time a command from start to end; with `show` its error stream is visible.
 
-    Raises
-    ------
-    LabError
-        If it fails: the time of a failed command means nothing.
+    LabError if it fails: the time of a failed command means nothing.
     """
     began = time.perf_counter()
     done = subprocess.run(

@@ -40,10 +40,7 @@ _OWN = ("servers", "clients")
 def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
     """Compare two sides on an attached cluster, as `comparison.compare` does on the lab's own.
 
-    Raises
-    ------
-    LabError
-        If a side needs more than a running cluster allows; nothing has been changed then.
+    LabError if a side needs more than a running cluster allows; nothing has been changed then.
     """
     limit, band = request.limit, request.band
     load = loaded(request)
@@ -67,10 +64,7 @@ def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
 def prepare(request: Request, binaries: Binaries, target: Target, workload: Workload) -> Comparison:
     """Decide how two sides are compared on a cluster; read its variables, and change nothing.
 
-    Raises
-    ------
-    LabError
-        If they cannot be compared there.
+    LabError if they cannot be compared there.
     """
     machine = host.read()
     parsed = sides.parse(request.words, comparison.known_to(binaries, machine))
@@ -90,10 +84,7 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
 def check(parsed: Sides, may_change: bool) -> None:
     """Refuse sides that need more than an attached cluster allows.
 
-    Raises
-    ------
-    LabError
-        If something must be restarted, or would be set without the user's consent.
+    LabError if something must be restarted, or would be set without the user's consent.
     """
     settings = list(dict.fromkeys((*parsed.both, *parsed.a, *parsed.b)))
     if refused := [setting for setting in settings if not _allowed(setting)]:
@@ -156,12 +147,7 @@ def loaded(request: Request) -> Workload:
 
     A workload that is not visibly read-only, such as a program, needs the user's consent. One that
     makes tables of its own is refused: the lab removes what it has made there, and knows only
-    sysbench's tables.
-
-    Raises
-    ------
-    LabError
-        If it may not run there.
+    sysbench's tables. LabError if it may not run there.
     """
     # The reads of a log are replayed in its databases; writes keep to the lab's own tables.
     in_place = not request.writes

@@ -117,15 +117,12 @@ def compare(
 ) -> tuple[str, int]:
     """Compare two sides; return the answer as text and the exit status of the command.
 
+    LabError if the sides cannot be compared; completed slices are saved.
+
     Parameters
     ----------
     pictures : folder for the figure.
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
-
-    Raises
-    ------
-    LabError
-        If the sides cannot be compared; completed slices are saved.
     """
     limit, band = request.limit, request.band
     asked = resolved(request.load, request.schema, request.writes)
@@ -155,10 +152,7 @@ def judging(request: Request) -> measurement.Judging:
 def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) -> Comparison:
     """Decide how two sides are compared, and check all that can be checked before a start.
 
-    Raises
-    ------
-    LabError
-        If they cannot be compared, or the programs refuse a setting.
+    LabError if they cannot be compared, or the programs refuse a setting.
     """
     machine = host.read()
     parsed = sides.parse(request.words, known_to(binaries, machine))

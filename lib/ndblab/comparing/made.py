@@ -55,15 +55,12 @@ def load(
 ) -> Load:
     """Return the load of both sides, with as many clients as the host and servers need.
 
+    LabError if a side has fewer clients than servers, some of which would be idle, or TLS for links
+    that do not use it.
+
     Parameters
     ----------
     clients : None for the usual number.
-
-    Raises
-    ------
-    LabError
-        If a side has fewer clients than servers, some of which would be idle, or TLS for links
-        that do not use it.
     """
     usual = max(
         round(CLIENTS_PER_CPU * usable_cpus),

@@ -27,14 +27,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
     """Refuse plans that this host cannot carry out, or whose programs it cannot install.
 
+    LabError if it lacks memory or disk space, or something that only root can give it.
+
     Parameters
     ----------
     engines : as for a `Request`.
-
-    Raises
-    ------
-    LabError
-        If it lacks memory or disk space, or something that only root can give it.
     """
     from ndblab.install.engines import sources
 
@@ -99,16 +96,13 @@ def require(
 ) -> None:
     """Refuse to start if this host lacks something that plans or an installation need.
 
+    LabError if something is lacking; the error lists everything, so that one line suffices. Also if
+    what is installed cannot be used, or no release fits.
+
     Parameters
     ----------
     installing : whether NDB Cluster and sysbench are needed; they are installed unless present.
     tarball, release, tools : as for `lacks`.
-
-    Raises
-    ------
-    LabError
-        If something is lacking; the error lists everything, so that one line suffices. Also if
-        what is installed cannot be used, or no release fits.
     """
     first = [*_of_plans(plans), *(install.lacks(tarball, release) if installing else ())]
     if any(lack.needed for lack in first):

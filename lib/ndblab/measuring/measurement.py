@@ -49,11 +49,8 @@ def plan_for(
 def measure(experiment: Experiment, request: Request) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
-    Raises
-    ------
-    LabError
-        If the measurement is impossible here, or a cluster fails during it; completed runs are
-        saved.
+    LabError if the measurement is impossible here, or a cluster fails during it; completed runs are
+    saved.
     """
     if request.hosts is None and not experiment.hosts:
         return _measure(experiment, request)

@@ -177,10 +177,7 @@ def _ends(uses: Sequence[HostUse], began: float, duration_s: float) -> tuple[Hos
 def of(cluster: Cluster) -> Samples:
     """Return empty samples that watch the nodes of a cluster and the lab itself.
 
-    Raises
-    ------
-    LabError
-        If a node has ended, or a MySQL server does not answer.
+    LabError if a node has ended, or a MySQL server does not answer.
     """
     samples = Samples(_thread_kinds(cluster))
     for role, node_id, pid, host in cluster.pids():
@@ -233,10 +230,7 @@ def fetch_threads(cluster: Cluster, samples: Samples) -> None:
 def sampling(cluster: Cluster) -> Iterator[Samples]:
     """Sample a cluster and its host for the duration of a `with` block.
 
-    Raises
-    ------
-    LabError
-        If a node has ended, or its last MySQL server does not answer.
+    LabError if a node has ended, or its last MySQL server does not answer.
     """
     samples = of(cluster)
     stop = threading.Event()

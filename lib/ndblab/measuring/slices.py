@@ -55,12 +55,8 @@ def connect_timeout_s(job: Job) -> float:
 def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
     """Measure the slices of one slot, all at the same time.
 
-    The status of a slice says if its load failed or company disturbed it.
-
-    Raises
-    ------
-    LabError
-        If a node of the cluster has ended, or does not rejoin it.
+    The status of a slice says if its load failed or company disturbed it. LabError if a node of the
+    cluster has ended, or does not rejoin it.
     """
     slot = _Slot(cluster, asked, condition != NO_MONITOR)
     with ExitStack() as stack:
@@ -162,12 +158,8 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
 
     In a watched slice, each second is sampled once, at its middle. The first sample also fetches
     those of NDB threads, as a run does once in 12 s. The samples only load the host, and are not
-    kept. All slices have the same job, and last whole seconds.
-
-    Raises
-    ------
-    LabError
-        If a node of the cluster has ended, or does not rejoin it.
+    kept. All slices have the same job, and last whole seconds. LabError if a node of the cluster
+    has ended, or does not rejoin it.
     """
 
     def watch(samples: monitor.Samples, first_s: float) -> None:
@@ -190,12 +182,8 @@ def measure_switched(
 
     If a turn comes too late, its slice and all later ones are postponed to begin after it, while
     `spare` slices are left to skip. Only the lab's clock decides that, before the load has reported
-    on any of them, so no rate selects what is measured; the order of the sides stays.
-
-    Raises
-    ------
-    LabError
-        If a turn fails, a node of the cluster has ended, or does not rejoin it.
+    on any of them, so no rate selects what is measured; the order of the sides stays. LabError if a
+    turn fails, a node of the cluster has ended, or does not rejoin it.
     """
     readings: list[tuple[float, int, bool]] = []
 

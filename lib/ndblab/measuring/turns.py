@@ -96,15 +96,12 @@ def measure(
 ) -> list[Run]:
     """Measure the slices of a block in their order.
 
+    LabError if a node of a cluster has ended, or does not rejoin it.
+
     Parameters
     ----------
     ready : by side, a function that returns its cluster, ready for new sessions of this side.
     pause_s : seconds in which nobody works where the side changes.
-
-    Raises
-    ------
-    LabError
-        If a node of a cluster has ended, or does not rejoin it.
     """
     order = [str(each.place["side"]) for each in asked]
     times = asked[0].job.profile

@@ -129,14 +129,11 @@ def ratio(
 ) -> Estimate:
     """Return the ratio of the geometric means of `a` and `b`, with Welch's interval.
 
+    ValueError if a side is empty or has a value that is not positive and finite.
+
     Parameters
     ----------
     pooled : variability of all points together, towards which that of each side is shrunk.
-
-    Raises
-    ------
-    ValueError
-        If a side is empty or has a value that is not positive and finite.
     """
     sides = _logs(a), _logs(b)
     centre = float(sides[0].mean() - sides[1].mean())

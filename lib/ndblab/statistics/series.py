@@ -109,12 +109,8 @@ def prefix_ratio(
     """Return the mean of the first seconds over the mean of the whole run.
 
     The start and the rest may differ in level, so the interval comes from how much windows of that
-    length differ within the rest. It is NaN if the rest has fewer than 4 such windows.
-
-    Raises
-    ------
-    ValueError
-        If the run is not longer than `seconds`.
+    length differ within the rest. It is NaN if the rest has fewer than 4 such windows. ValueError
+    if the run is not longer than `seconds`.
     """
     x = _samples(values)
     first = round(seconds / interval_s)
@@ -181,16 +177,12 @@ def windows_share(
     """Return the share of windows whose mean is near that of the whole run.
 
     It follows from the standard deviation of all windows of this length, by the normal
-    distribution: an hour has too few windows to determine a share of 95 % by counting.
+    distribution: an hour has too few windows to determine a share of 95 % by counting. ValueError
+    if the run is not longer than `seconds`.
 
     Parameters
     ----------
     within : 0.03 is 3 % of the mean of the whole run.
-
-    Raises
-    ------
-    ValueError
-        If the run is not longer than `seconds`.
     """
     x = _samples(values)
     length = round(seconds / interval_s)

@@ -185,10 +185,7 @@ class Load(Protocol):
     def finish(self) -> Report:
         """Let the load run for its time, or to its own end, and return its report.
 
-        Raises
-        ------
-        LabError
-            If the generator itself fails in a way that leaves nothing to report.
+        LabError if the generator itself fails in a way that leaves nothing to report.
         """
         ...
 

@@ -31,15 +31,12 @@ def command(module: str, *arguments: str) -> Command:
 def fill(cluster: Cluster, command: Command, tables: str, rows: int) -> Filled:
     """Fill tables with a program, and measure the data memory that they take in NDB.
 
+    LabError if the program fails.
+
     Parameters
     ----------
     tables : what they are called, for the message.
     rows : about how many are expected.
-
-    Raises
-    ------
-    LabError
-        If the program fails.
     """
     began = time.monotonic()
     before = sysbench.data_memory_bytes(cluster)

@@ -183,18 +183,14 @@ def only_errors(text: str, until_s: float = 0) -> float:
 def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = None) -> Result:
     """Read the report of one run of sysbench 1.0 or 1.1.
 
-    An unfinished last line is ignored, since its numbers may be truncated.
+    An unfinished last line is ignored, since its numbers may be truncated. LabError if the text has
+    no complete report.
 
     Parameters
     ----------
     arrived_s : when each line of the text came, in seconds since the clients started; without it,
         intervals end at the whole seconds that they name.
     asked_s : how long the run was to take; without it, `dataset.overrun` infers that.
-
-    Raises
-    ------
-    LabError
-        If the text has no complete report.
     """
     totals: dict[str, float] = {}
     intervals: list[_Interval] = []

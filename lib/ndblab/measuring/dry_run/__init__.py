@@ -59,16 +59,12 @@ def dry_run(experiment: Experiment, request: Request, described: str | None = No
     """Describe what a measurement would do: the plan, the time, and every command in order.
 
     Without `request.engines`, a comparison of engines shows the programs of this machine for both.
+    LabError if engines or hosts do not suit the experiment, or cannot be used or reached.
 
     Parameters
     ----------
     described : as for `configuration`; it describes each of several hosts, which are inspected
         otherwise.
-
-    Raises
-    ------
-    LabError
-        If engines or hosts do not suit the experiment, or cannot be used or reached.
     """
     engines, hosts = request.engines, request.hosts
     if engines:

@@ -94,10 +94,7 @@ def facts(dataset: Dataset) -> Facts:
 def write(site: Path, section: Section) -> list[Table]:
     """Write the folder of a section's dataset; return its tables.
 
-    Raises
-    ------
-    LabError
-        If the dataset is not complete, or a file is not the one that was measured.
+    LabError if the dataset is not complete, or a file is not the one that was measured.
     """
     dataset = section.dataset
     assert dataset is not None

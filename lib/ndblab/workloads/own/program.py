@@ -61,10 +61,7 @@ class CommandLine:
 def read(line: str) -> CommandLine:
     """Read a command line.
 
-    Raises
-    ------
-    LabError
-        If its program does not exist, or it does not say where to connect and for how long.
+    LabError if its program does not exist, or it does not say where to connect and for how long.
     """
     try:
         argv = tuple(shlex.split(line))
@@ -104,13 +101,7 @@ def read(line: str) -> CommandLine:
 
 
 def command(line: CommandLine, job: Job, seconds: float) -> Command:
-    """Return the command of a run.
-
-    Raises
-    ------
-    LabError
-        If the line cannot name the servers of the job.
-    """
+    """Return the command of a run; LabError if the line cannot name the servers of the job."""
     servers = job.servers
     used = set(_WORD.findall(" ".join(line.argv)))
     if len(servers) > 1 and not used & {"sockets", "ports"}:

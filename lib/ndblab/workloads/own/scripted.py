@@ -91,10 +91,7 @@ class Scripted:
     def prepare(self, cluster: Cluster, job: Job) -> Filled:
         """Make the tables, and try the load on them.
 
-        Raises
-        ------
-        LabError
-            If the tables cannot be made, the server refuses a statement, or the load fails.
+        LabError if the tables cannot be made, the server refuses a statement, or the load fails.
         """
         if self.schema:
             filled = dump_file.load(cluster, job, self.schema)
