@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 
 from ndblab import install
 from ndblab.cluster import start_stop
-from ndblab.comparing import (
-    answer,
-    choice,
-    figure,
-    installed,
-    judged,
-    made,
-    read_back,
-    sides,
-)
+from ndblab.comparing import answer, choice, figure, installed, judged, made, read_back, sides
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.made import Load
 from ndblab.comparing.request import Request
@@ -251,10 +242,7 @@ def _load_of(experiment: Experiment) -> Load:
 
 
 def size_of(
-    experiment: Experiment,
-    parsed: Sides,
-    common: Load,
-    request: Request,
+    experiment: Experiment, parsed: Sides, common: Load, request: Request
 ) -> tuple[Profile, dict[str, object]]:
     """Return the size, with the servers and clients that either side needs, and its overrides."""
     points = [made.point(parsed, side, common) for side in made.VARIANTS]

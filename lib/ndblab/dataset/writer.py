@@ -117,10 +117,7 @@ class Writer:
         return str(self.manifest["dataset_id"])
 
     def append(
-        self,
-        run_id: str,
-        tables: Mapping[str, pd.DataFrame],
-        logs: Mapping[str, str] | None = None,
+        self, run_id: str, tables: Mapping[str, pd.DataFrame], logs: Mapping[str, str] | None = None
     ) -> None:
         """Add one run or slice, all of it or nothing; it replaces an earlier one of that name.
 

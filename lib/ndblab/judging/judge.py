@@ -201,10 +201,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
 
 
 def _failed(
-    claim: Claim,
-    state: conditions.State,
-    finding: Finding | None,
-    evidence: Callable[[], Evidence],
+    claim: Claim, state: conditions.State, finding: Finding | None, evidence: Callable[[], Evidence]
 ) -> Finding:
     """Return the verdict on a claim whose condition fails: what forces a value, or what is missing.
 

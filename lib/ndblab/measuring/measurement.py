@@ -33,10 +33,7 @@ RECORDED = ROOT / "data/recorded"
 
 
 def plan_for(
-    experiment: Experiment,
-    size: Profile,
-    budget: str,
-    port: int | str | None = None,
+    experiment: Experiment, size: Profile, budget: str, port: int | str | None = None
 ) -> tuple[host.Host, Plan]:
     """Plan the cluster of an experiment's default variant on this host."""
     from ndblab.cluster import start_stop

@@ -170,10 +170,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
 
 
 def measure_switched(
-    cluster: Cluster,
-    asked: Sequence[Asked],
-    turns: Sequence[Callable[[], object]],
-    spare: int = 0,
+    cluster: Cluster, asked: Sequence[Asked], turns: Sequence[Callable[[], object]], spare: int = 0
 ) -> list[Run]:
     """Measure slices one after the other under one load; each turn switches to a slice's side.
 

@@ -122,10 +122,7 @@ def geometric(values: Values, confidence: float = CONFIDENCE) -> Estimate:
 
 
 def ratio(
-    a: Values,
-    b: Values,
-    confidence: float = CONFIDENCE,
-    pooled: Variability = UNKNOWN,
+    a: Values, b: Values, confidence: float = CONFIDENCE, pooled: Variability = UNKNOWN
 ) -> Estimate:
     """Return the ratio of the geometric means of `a` and `b`, with Welch's interval.
 

@@ -101,10 +101,7 @@ def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFID
 
 
 def prefix_ratio(
-    values: pd.Series,
-    seconds: float,
-    interval_s: float = 1.0,
-    confidence: float = CONFIDENCE,
+    values: pd.Series, seconds: float, interval_s: float = 1.0, confidence: float = CONFIDENCE
 ) -> Estimate:
     """Return the mean of the first seconds over the mean of the whole run.
 
@@ -147,10 +144,7 @@ def quantile(
 
 
 def band(
-    values: pd.Series,
-    share: float = 0.95,
-    interval_s: float = 1.0,
-    confidence: float = CONFIDENCE,
+    values: pd.Series, share: float = 0.95, interval_s: float = 1.0, confidence: float = CONFIDENCE
 ) -> Estimate:
     """Return half the width of the band that holds a share of the samples, over its middle.
 
