@@ -1,7 +1,4 @@
-"""The answer of a comparison: as a sentence, as settings to paste, and as JSON.
-
-Pure.
-"""
+"""The answer of a comparison: as a sentence, as settings to paste, and as JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ from ndblab.statistics.estimate import Estimate
 if TYPE_CHECKING:
     from ndblab.comparing.sides import Sides
 
-
 SHOWN = 6
-
-
 _TABLE_FULL = "returned error 1114 "
 """Part of sysbench's message when the data nodes' DataMemory is full."""
 

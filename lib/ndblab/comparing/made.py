@@ -1,7 +1,4 @@
-"""The experiment that compares two sides, made on the fly.
-
-Pure.
-"""
+"""The experiment that compares two sides, made on the fly."""
 
 from __future__ import annotations
 

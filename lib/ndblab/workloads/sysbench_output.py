@@ -51,8 +51,6 @@ _CLIENTS = re.compile(r"^Number of threads: (\d{1,9})$")
 _WARMING_UP = re.compile(r"^Warming up for \d+ seconds")
 _COMPLAINT = re.compile(r"^(?:(?:FATAL|ALERT|PANIC): *(.+)|(invalid .+))$")
 _ERROR_NUMBER = re.compile(r"\b(?:MySQL error: |error |errno = )(\d{3,5})\b")
-
-
 _SHORTEST_S = 0.5
 """A report on less time than this is joined with the one before it."""
 _EARLY_S, _LATE_S = 0.75, 1.5
