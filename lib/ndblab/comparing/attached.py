@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.attach import measurement as attaching
@@ -37,7 +36,7 @@ _OWN = ("servers", "clients")
 """The lab's settings that an attached cluster allows: which endpoints are loaded, and how."""
 
 
-def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
+def compare(request: Request) -> tuple[str, int]:
     """Compare two sides on an attached cluster, as `comparison.compare` does on the lab's own.
 
     LabError if a side needs more than a running cluster allows; nothing has been changed then.
@@ -57,7 +56,7 @@ def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
         return f"{found.plan(limit)}\n\n{text}", 0
     print(found.plan(limit), file=sys.stderr)
     data = attaching.measure(found.experiment, asked)
-    picture = figure.save(data, judged.judge(data, band), found.sides, band, pictures)
+    picture = figure.save(data, judged.judge(data, band), found.sides, band, PICTURES)
     return comparison.answered(found, data, request, {"Figure": picture})
 
 

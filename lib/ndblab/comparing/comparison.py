@@ -101,10 +101,7 @@ class Comparison:
 
 
 def compare(
-    request: Request,
-    *,
-    pictures: Path = PICTURES,
-    notebook: Callable[[datasets.Dataset, float], Path | None] | None = None,
+    request: Request, *, notebook: Callable[[datasets.Dataset, float], Path | None] | None = None
 ) -> tuple[str, int]:
     """Compare two sides; return the answer as text and the exit status of the command.
 
@@ -112,7 +109,6 @@ def compare(
 
     Parameters
     ----------
-    pictures : folder for the figure.
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
     """
     limit, band = request.limit, request.band
@@ -129,7 +125,7 @@ def compare(
         return f"{comparison.plan(limit)}\n\n{text}", 0
     print(comparison.plan(limit), file=sys.stderr)
     data = measurement.measure(comparison.experiment, measured)
-    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
+    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, PICTURES)
     written = {"Figure": picture, "Notebook": notebook and notebook(data, band)}
     return answered(comparison, data, request, written)
 

@@ -34,29 +34,29 @@ _HOUR_S = 3600
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 
-def smooth(values: pd.Series, window: int = WINDOW) -> pd.Series:
+def smooth(values: pd.Series) -> pd.Series:
     """Return the running median around each sample; the window is cut off at the ends."""
-    return values.rolling(window, center=True, min_periods=1).median()
+    return values.rolling(WINDOW, center=True, min_periods=1).median()
 
 
-def outliers(values: pd.Series, window: int = WINDOW) -> pd.Series:
+def outliers(values: pd.Series) -> pd.Series:
     """Mark the samples further than 5 scaled MADs from the running median.
 
     The MAD is that of the whole run, times 1.4826 (for normal samples, the standard deviation). If
     more than half of the samples lie on the running median, as percentiles from a histogram may,
     the mean absolute deviation times 1.2533 replaces it (Iglewicz and Hoaglin 1993).
     """
-    distance = (values - smooth(values, window)).abs()
+    distance = (values - smooth(values)).abs()
     return distance > OUTLYING * _scale(distance)
 
 
-def settled(values: pd.Series, window: int = WINDOW) -> pd.Series:
+def settled(values: pd.Series) -> pd.Series:
     """Even out late counts: a sample far below the running median, and the next far above it.
 
     Both get their mean if each is an outlier but the two together are not, as when sysbench reports
     late and the next report counts what that one missed. The sum stays the same.
     """
-    off = values - smooth(values, window)
+    off = values - smooth(values)
     limit = OUTLYING * _scale(off.abs())
     following = off.shift(-1)
     late = (off < -limit) & (following > limit) & ((off + following).abs() <= limit)
