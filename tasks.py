@@ -162,6 +162,7 @@ def reproduce(
     user: user@SOCKET in --endpoints; password: [client] of ~/.my.cnf, or MYSQL_PWD.
     """
     from ndblab.design import catalogue
+    from ndblab.measuring.request import Request
     from ndblab.planning import number
     from ndblab.publishing import reproduction
 
@@ -182,20 +183,16 @@ def reproduce(
         "profile": profile != "quick", **overrides, "minutes": minutes, "hosts": hosts,
         "attach": attach, "endpoints": endpoints,
     })  # fmt: skip
-    where = {
-        "engines": engines, "hosts": hosts, "attach": attached,
-        "insecure_network": bool(hosts and insecure_network),
-    }  # fmt: skip
+    request = Request(
+        profile, budget, overrides, base_port, again=again or not (all or minutes),
+        minutes=minutes, engines=engines, hosts=hosts,
+        insecure_network=bool(hosts and insecure_network), attach=attached,
+    )  # fmt: skip
     if dry_run:
-        for text in reproduction.dry_runs(
-            chosen, profile, budget, overrides, base_port, described=host, **where
-        ):
+        for text in reproduction.dry_runs(chosen, request, host):
             print(text, end="\n\n")
         return
-    reproduction.reproduce(
-        chosen, source, profile, budget, overrides, base_port, OUT,
-        again=again or not (all or minutes), minutes=minutes, rest_recorded=recorded, **where,
-    )  # fmt: skip
+    reproduction.reproduce(chosen, source, request, OUT, rest_recorded=recorded)
 
 
 @functools.partial(cluster_command, mistake=2, iterable=["side"])
@@ -358,11 +355,11 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     go-tpc by Go.
     """
     from ndblab import install
-    from ndblab.measuring import prerequisites
+    from ndblab.measuring import feasible
 
     known = tools_of_experiments()
     source = {"tarball": tarball, "release": release}
-    prerequisites.require(host.read(), installing=True, **source, tools=known)
+    feasible.require(host.read(), installing=True, **source, tools=known)
     binaries = install.ensure(tarball, sha256, release=release)
     for tool in known if tools else ():
         print(f"{tool.name} {tool.ensure()}")
@@ -620,7 +617,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
-    from ndblab.measuring import prerequisites
+    from ndblab.measuring import feasible
 
     if experiment:
         from ndblab.design import catalogue
@@ -628,7 +625,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
         catalogue.find(experiment)
         raise Exit(code=pytest("tests/design/test_contract.py"))
     if cluster or virtual_machine:
-        prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
+        feasible.require(host.read(), installing=True, tools=tools_of_experiments())
         install.ensure()
     # One more than CPUs: some tests wait, for processes that end or for time that goes by.
     workers = min((os.cpu_count() or 1) + 1, 8)

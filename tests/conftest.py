@@ -22,6 +22,7 @@ from ndblab.hosts.namespaces import Network
 from ndblab.machine import host
 from ndblab.machine import interference as company
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 from ndblab.planning import deployment, profile
 from ndblab.planning.point import Point
 from ndblab.workloads import sysbench
@@ -171,9 +172,8 @@ def measure(
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
 
     def measured(experiment, budget="auto", port=OWN_PORT, size=None, **options):
-        return measurement.measure(
-            experiment, "smoke", budget, size or {}, port, progress=False, **options
-        )
+        request = Request("smoke", budget, size or {}, port, progress=False, **options)
+        return measurement.measure(experiment, request)
 
     return measured
 

@@ -27,10 +27,7 @@ OWN = "NDBLAB_EXPERIMENTS"
 def add(folder: str | Path) -> str:
     """Add a folder of the user's own; return the name of its package.
 
-    Raises
-    ------
-    LabError
-        If it holds no experiment, or has the name of one of the lab's.
+    LabError if it holds no experiment, or has the name of one of the lab's.
     """
     place = Path(folder).resolve()
     if not (place / "experiment.py").is_file():
@@ -69,10 +66,7 @@ def file(name: str) -> Path | None:
 def modules(part: str) -> tuple[ModuleType, ...]:
     """Import the modules of this name, of every folder that has one.
 
-    Raises
-    ------
-    LabError
-        If a module of the user's own cannot be imported.
+    LabError if a module of the user's own cannot be imported.
     """
     found = [_imported(f"{PACKAGE}.{name}.{part}") for name in _names() if _has(name, part)]
     for place in _own():

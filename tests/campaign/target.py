@@ -30,6 +30,7 @@ from ndblab.experiments.availability import CHECKED_WRITES, fault
 from ndblab.hosts import connected, remote
 from ndblab.machine import commands
 from ndblab.measuring import blocks, measurement, performing
+from ndblab.measuring.request import Request
 from ndblab.planning.point import Point
 
 MEASURED, REPORTED, INTERRUPTED, CRASHED = 0, 1, 130, 3
@@ -224,7 +225,8 @@ def _measure(job, experiment, servers: int, clients: int):
     measurement.RUNS = Path(job.runs)
     # Other faults at the same time disturb a measurement, and its numbers do not matter.
     performing.ATTEMPTS = blocks.ATTEMPTS = 1
-    return measurement.measure(experiment, "smoke", job.budget, size, job.port, progress=False)
+    request = Request("smoke", job.budget, size, job.port, progress=False)
+    return measurement.measure(experiment, request)
 
 
 def _measured(job: Job) -> tuple[int, str]:

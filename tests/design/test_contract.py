@@ -13,6 +13,7 @@ from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.judging import answers
 from ndblab.measuring import dry_run
+from ndblab.measuring.request import Request
 from ndblab.publishing import notebook
 
 OWN = [
@@ -82,7 +83,7 @@ def test_its_settings_can_be_written_to_a_manifest(experiment: Experiment):
 def test_a_dry_run_shows_every_command(experiment: Experiment):
     """For the brief's host, without starting any."""
     try:
-        shown = dry_run.dry_run(experiment, "smoke", "auto", {}, None, "brief")
+        shown = dry_run.dry_run(experiment, Request("smoke"), "brief")
     except LabError as error:
         # Some take programs that only `./lab install --tools` adds.
         pytest.skip(str(error).partition("\n")[0])

@@ -29,6 +29,7 @@ from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.design import catalogue
 from ndblab.measuring import blocks, dry_run, measured_run, measurement
+from ndblab.measuring.request import Request
 from ndblab.planning import config
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Filled
@@ -59,7 +60,7 @@ blocks.measure = lambda *asked: "the double has no slices"
 measurement.RUNS = Path(sys.argv[2])
 options = {"clients": "2,4", "servers": 1, "repeats": 2}
 mine = catalogue.find(sys.argv[1])
-print(measurement.measure(mine, "smoke", "shared", options, progress=False).path)
+print(measurement.measure(mine, Request("smoke", "shared", options, progress=False)).path)
 """
 
 

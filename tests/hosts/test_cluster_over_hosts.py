@@ -21,6 +21,7 @@ from ndblab.hosts import connected, roles, spread
 from ndblab.hosts.namespaces import Network
 from ndblab.hosts.roles import DATA
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 from ndblab.planning.deployment import Plan
 from ndblab.planning.shape import Places, Shape
 from ndblab.planning.workload import is_good
@@ -116,9 +117,8 @@ def test_what_is_measured_names_every_host(
     overrides = {"servers": "1,2", "clients": "4", "table_size": 100}
     experiment = catalogue.find(figure=6)
     hosts = described(network, tmp_path)
-    data = measurement.measure(
-        experiment, "smoke", "scaled", overrides, PORT + 300, progress=False, hosts=hosts
-    )
+    request = Request("smoke", "scaled", overrides, PORT + 300, progress=False, hosts=hosts)
+    data = measurement.measure(experiment, request)
     assert data.runs["status"].map(is_good).all()
     assert data.runs["qps"].gt(0).all()
     seen = set(zip(data.processes["role"], data.processes["node_id"], strict=True))

@@ -22,6 +22,7 @@ from ndblab.install import engines
 from ndblab.judging import publication
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement, turns
+from ndblab.measuring.request import Request
 from ndblab.planning.point import Point
 from ndblab.workloads.own.resolving import resolve
 
@@ -29,10 +30,16 @@ PORT = 13860
 NUMA_31_GIB = [{"id": node, "memory_bytes": 31 * 2**30} for node in (0, 1)]
 
 
+def dry(experiment, size, budget, overrides, port=None, described=None, **options) -> str:
+    """What a measurement with these options would do."""
+    request = Request(size, budget, overrides, port, **options)
+    return dry_run.dry_run(experiment, request, described)
+
+
 @pytest.fixture(scope="module")
 def hour() -> list[str]:
     """Every line of the brief's own hour on the brief's own server."""
-    printed = dry_run.dry_run(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
+    printed = dry(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
     return printed.splitlines()
 
 
@@ -62,7 +69,7 @@ def test_a_load_of_the_users_own_shows_what_it_became(tmp_path, monkeypatch):
     queries = tmp_path / "queries.sql"
     queries.write_text("SELECT c FROM sbtest1 WHERE id = :int(1,rows);")
     own = Experiment("mine", "?", "", (), (), grids.every_variant, resolve(queries).name)
-    printed = dry_run.dry_run(own, "smoke", "auto", {}, None, "brief")
+    printed = dry(own, "smoke", "auto", {}, None, "brief")
     assert printed.count("#   local function prepare_all()") == 1
     assert printed.count("# no server has checked this SQL yet") == 1
     script = printed.index("#   -- Compiled by the lab: 1 statement")
@@ -71,9 +78,7 @@ def test_a_load_of_the_users_own_shows_what_it_became(tmp_path, monkeypatch):
 
 def test_each_cluster_shows_its_own_parameters():
     """A variant's own lines of the configuration files stand before its commands."""
-    printed = dry_run.dry_run(
-        catalogue.find("shm-vs-tcp"), "smoke", "auto", {"repeats": 1}, None, "brief"
-    )
+    printed = dry(catalogue.find("shm-vs-tcp"), "smoke", "auto", {"repeats": 1}, None, "brief")
     assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in printed
     assert printed.count("# cluster of variant") == 3
 
@@ -81,7 +86,7 @@ def test_each_cluster_shows_its_own_parameters():
 def test_every_other_cluster_deals_transporters_from_the_last_server():
     """As a measurement does: the server by TCP is the first one of the second cluster."""
     sizes = "smoke", "auto", {"repeats": 1}, None, "brief"
-    printed = dry_run.dry_run(catalogue.find("shm-vs-tcp"), *sizes)
+    printed = dry(catalogue.find("shm-vs-tcp"), *sizes)
     _, _, second, _ = printed.split("# cluster of variant ")
     load = second.split("_tcp\n")[1].splitlines()[0]
     assert "mysql.1.sock" in load
@@ -99,7 +104,7 @@ def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
 
     def printed(named):
         experiment, size = catalogue.find("engines"), {"repeats": 1}
-        return dry_run.dry_run(experiment, "smoke", "shared", size, PORT, engines=named)
+        return dry(experiment, "smoke", "shared", size, PORT, engines=named)
 
     def started(lines, variant):
         after = lines[lines.index(f"# cluster of variant {variant}") :]
@@ -115,7 +120,7 @@ def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
 def test_engines_are_refused_where_nothing_compares_them():
     """As a measurement refuses them."""
     with pytest.raises(LabError, match="uses one installation"):
-        dry_run.dry_run(catalogue.find(figure=6), "smoke", "auto", {}, None, engines="a,b")
+        dry(catalogue.find(figure=6), "smoke", "auto", {}, None, engines="a,b")
 
 
 def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
@@ -127,7 +132,7 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
         return (Contrast("servers-1-2", "alternation", a, b, ("F6-peak", "F7-doubling")),)
 
     experiment = dataclasses.replace(catalogue.find(figure=6), contrasts=few)
-    printed = dry_run.dry_run(experiment, "quick", "auto", {}, None, "brief")
+    printed = dry(experiment, "quick", "auto", {}, None, "brief")
     [at] = [i for i, line in enumerate(printed.splitlines()) if "# here, before it" in line]
     assert printed.splitlines()[at + 1 : at + 3] == [
         "#   servers-1-2 (alternation, 15 s a block): "
@@ -145,7 +150,7 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
     experiment = dataclasses.replace(
         catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins, equal)
     )
-    printed = dry_run.dry_run(experiment, "smoke", "shared", {"repeats": 1}, PORT)
+    printed = dry(experiment, "smoke", "shared", {"repeats": 1}, PORT)
     different, equal = printed.split("# twins spinning")[1:]
     for each in (different, equal):
         one, other = each.split("# side b, variant default, in ")
@@ -166,7 +171,7 @@ def test_loads_that_take_turns_are_shown_for_as_long_as_their_block(monkeypatch)
     sides = Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8))
     twins = Contrast("spinning", TWINS, *sides, ("T-spin-low",), turns=True)
     experiment = dataclasses.replace(catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins,))
-    printed = dry_run.dry_run(experiment, "smoke", "shared", {"repeats": 1}, PORT)
+    printed = dry(experiment, "smoke", "shared", {"repeats": 1}, PORT)
     [_, loads] = printed.split("# all clients connected, they work in turn, ")
     assert "loaded in turn" not in printed
     size = experiment.size("smoke")
@@ -194,7 +199,7 @@ def test_printed_commands_run_when_they_are_typed():
         catalogue.find(figure=6), workload="oltp_read_only", variants=(variant,)
     )
     size = {"servers": 1, "clients": 2, "duration_s": 1}
-    lines = dry_run.dry_run(experiment, "smoke", "auto", size, PORT).splitlines()
+    lines = dry(experiment, "smoke", "auto", size, PORT).splitlines()
     prepare, _, run = (line for line in lines if "--mysql-db" in line)
     plan = measurement.plan_for(experiment, experiment.size("smoke", size), "auto", PORT)[1]
     with start_stop.running(plan, install.ensure(progress=False), progress=False) as cluster:
@@ -228,7 +233,7 @@ def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
         raise LabError("This host lacks it", found="numactl\nGo", next_step="Type once: sudo x")
 
     monkeypatch.setattr(feasible, "check", lacking)
-    printed = dry_run.dry_run(catalogue.find(figure=6), "smoke", "auto", {"servers": 1}, None)
+    printed = dry(catalogue.find(figure=6), "smoke", "auto", {"servers": 1}, None)
     lines = printed.splitlines()
     at = lines.index("# This host lacks it.")
     assert "Type once: sudo x" in lines[at + 3]
@@ -249,7 +254,7 @@ def test_a_described_host_is_checked_as_this_one_is(tmp_path, small, lacks):
     brief = host.load(publication.FOLDER / "host.json").to_dict()
     described.write_text(json.dumps(brief | small))
     options = "brief", "pinned", {"servers": 1}, None, str(described)
-    printed = dry_run.dry_run(catalogue.find(figure=6), *options).splitlines()
+    printed = dry(catalogue.find(figure=6), *options).splitlines()
     warned = [line for line in printed if line.startswith(("# This host", "# A NUMA"))]
     assert [line for line in warned if not line.startswith(lacks)] == []
     assert bool(warned) == bool(lacks)
@@ -257,7 +262,7 @@ def test_a_described_host_is_checked_as_this_one_is(tmp_path, small, lacks):
 
 def test_a_measurement_over_several_hosts_names_the_host_of_each_command():
     """Nodes and load generators; what the hosts are comes first."""
-    printed = dry_run.dry_run(catalogue.find("network-cost"), "smoke", "shared", {}, None, "brief")
+    printed = dry(catalogue.find("network-cost"), "smoke", "shared", {}, None, "brief")
     assert "# over 5 network namespaces of this machine" in printed
     assert "#   d: sql\n" in printed
     commands = [line for line in printed.splitlines() if line and not line.startswith("#")]
@@ -273,20 +278,20 @@ def test_hosts_that_are_described_are_planned_without_being_reached():
     """Their names stand for their addresses, links are encrypted, and a namespace needs no root."""
     experiment = catalogue.find(figure=6)
     options = experiment, "smoke", "shared", {"servers": 2}, None, "brief"
-    printed = dry_run.dry_run(*options, hosts="me@db1.invalid,me@db2.invalid,me@db3.invalid")
+    printed = dry(*options, hosts="me@db1.invalid,me@db2.invalid,me@db3.invalid")
     assert "# over 3 hosts such as this one; none was reached:" in printed
     assert "#   db2.invalid: data, sql\n" in printed
     started = [line for line in printed.splitlines() if "defaults-group-suffix" in line]
     assert [line.rpartition(" # on ")[2] for line in started] == ["db2.invalid", "db3.invalid"]
     assert "--mysql-host=db2.invalid" in printed
-    assert "# over 3 network namespaces" in dry_run.dry_run(*options, hosts="namespaces")
+    assert "# over 3 network namespaces" in dry(*options, hosts="namespaces")
 
 
 def test_hosts_that_an_experiment_cannot_use_are_refused_as_a_measurement_refuses_them():
     with pytest.raises(LabError, match="cannot be measured over several hosts"):
-        dry_run.dry_run(catalogue.find("tpc-c"), "smoke", "shared", {}, None, hosts="a,b,c")
+        dry(catalogue.find("tpc-c"), "smoke", "shared", {}, None, hosts="a,b,c")
     with pytest.raises(LabError, match="hosts with other roles"):
-        dry_run.dry_run(catalogue.find("network-cost"), "smoke", "shared", {}, None, hosts="a,b,c")
+        dry(catalogue.find("network-cost"), "smoke", "shared", {}, None, hosts="a,b,c")
 
 
 def test_hosts_are_looked_at_and_get_nothing(monkeypatch):
@@ -308,6 +313,6 @@ def test_hosts_are_looked_at_and_get_nothing(monkeypatch):
 
     monkeypatch.setattr(connected, "connected", connected_to)
     monkeypatch.setattr(connected.Connected, "check", lacking)
-    printed = dry_run.dry_run(experiment, "smoke", "shared", {"servers": 2}, None, hosts="a,b,c")
+    printed = dry(experiment, "smoke", "shared", {"servers": 2}, None, hosts="a,b,c")
     assert f"#   b: data, sql; {described.describe()}" in printed
     assert "# Host a: This host has too little memory." in printed

@@ -13,8 +13,8 @@ from invoke import Context
 
 from measuring.deciding.simulated import World
 from ndblab.design import catalogue
-from ndblab.measuring import measurement
 from ndblab.measuring.deciding import Judging, contrasts
+from ndblab.measuring.request import Request
 from ndblab.publishing import reproduction
 from ndblab.statistics.sequential import LOOKS
 
@@ -31,37 +31,32 @@ from ndblab.statistics.sequential import LOOKS
 def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeypatch):
     """Whatever was typed comes back, as its options belong to the identity of the dataset."""
     asked = []
-    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append((a, k)))
+    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(a))
     words = iter(shlex.split(typed))
     options = {word[2:].replace("-", "_"): next(words) for word in words}
     tasks.reproduce.body(Context(), **options, minutes="10")
-    [((chosen, source, size, budget, overrides, port, _), more)] = asked
-    engines = more["engines"]
-    assert (source, more["hosts"], more["attach"]) == (None, None, None)
-    assert (more["again"], more["minutes"]) == (False, 10)
-    [experiment] = chosen
-    command = measurement.command(experiment, size, budget, overrides, port, engines)
-    assert command == f"./lab reproduce {typed}"
+    [([experiment], source, request, _)] = asked
+    assert (source, request.hosts, request.attach) == (None, None, None)
+    assert (request.again, request.minutes) == (False, 10)
+    assert request.command(experiment) == f"./lab reproduce {typed}"
 
 
 def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(monkeypatch):
     """It repeats that the network is one to trust, which says nothing without --hosts."""
     asked = []
-    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(k))
+    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(a[2]))
     experiment = catalogue.find(figure=6)
-    command = measurement.command(experiment, "smoke", "auto", None, hosts="me@a,b")
+    command = Request("smoke", hosts="me@a,b").command(experiment)
     assert command == "./lab reproduce --figure 6 --profile smoke --hosts me@a,b"
-    command = measurement.command(
-        experiment, "smoke", "auto", None, hosts="me@a,b", insecure_network=True
-    )
+    command = Request("smoke", hosts="me@a,b", insecure_network=True).command(experiment)
     assert command == (
         "./lab reproduce --figure 6 --profile smoke --hosts me@a,b --insecure-network"
     )
     options = {"figure": "6", "profile": "smoke", "hosts": "me@a,b"}
     tasks.reproduce.body(Context(), **options, insecure_network=True, minutes="10")
     tasks.reproduce.body(Context(), **options)
-    assert [each["hosts"] for each in asked] == ["me@a,b"] * 2
-    assert [each.get("insecure_network", False) for each in asked] == [True, False]
+    assert [each.hosts for each in asked] == ["me@a,b"] * 2
+    assert [each.insecure_network for each in asked] == [True, False]
 
 
 OPTIONS = {
@@ -77,14 +72,14 @@ OPTIONS = {
 
 @pytest.fixture
 def asked(monkeypatch) -> list[tuple]:
-    """What `reproduce` asks for: source or "plan", the names of the experiments, the options."""
+    """What `reproduce` asks for: source or "plan for HOST", names of experiments, the request."""
     noted: list[tuple] = []
 
-    def measured(chosen, source, *_, **options):
-        noted.append((source, [each.name for each in chosen], options))
+    def measured(chosen, source, request, *_, **options):
+        noted.append((source, [each.name for each in chosen], request))
 
-    def planned(chosen, *_, **options):
-        noted.append(("plan", [each.name for each in chosen], options))
+    def planned(chosen, request, described):
+        noted.append((f"plan for {described}", [each.name for each in chosen], request))
         return ["# nothing"]
 
     monkeypatch.setattr(reproduction, "reproduce", measured)
@@ -122,7 +117,7 @@ def test_what_an_option_cannot_change_is_said(asked, capsys):
     tasks.reproduce.body(Context(), figure="6", hosts="a,b", insecure_network=True, minutes="5")
     assert capsys.readouterr().err == ""
     assert [source for source, _, _ in asked] == ["recorded", None, None, None]
-    assert [options["insecure_network"] for _, _, options in asked] == [False, False, False, True]
+    assert [request.insecure_network for _, _, request in asked] == [False, False, False, True]
 
 
 def test_another_host_is_planned_for_and_never_measured(asked, capsys):
@@ -130,8 +125,8 @@ def test_another_host_is_planned_for_and_never_measured(asked, capsys):
     tasks.reproduce.body(Context(), figure="6", host="brief")
     tasks.reproduce.body(Context(), figure="6", hosts="me@a,me@b", host="brief")
     [one, several] = asked
-    assert (one[0], one[2]["described"], one[2]["hosts"]) == ("plan", "brief", None)
-    assert (several[0], several[2]["hosts"]) == ("plan", "me@a,me@b")
+    assert (one[0], one[2].hosts) == ("plan for brief", None)
+    assert (several[0], several[2].hosts) == ("plan for brief", "me@a,me@b")
 
 
 def test_all_takes_those_named_besides(asked, monkeypatch):
@@ -153,7 +148,7 @@ def test_minutes_of_a_measurement_are_whole_ones():
 
 
 def test_an_experiment_without_a_number_is_named():
-    command = measurement.command(catalogue.find("availability"), "quick", "auto", {})
+    command = Request().command(catalogue.find("availability"))
     assert command == "./lab reproduce --experiment availability"
 
 

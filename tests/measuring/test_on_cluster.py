@@ -24,9 +24,10 @@ PROGRAM = """
 import dataclasses, pathlib, sys
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 measurement.RUNS = pathlib.Path(sys.argv[1])
 swept = dataclasses.replace(catalogue.find(figure=6), contrasts=None)
-measurement.measure(swept, "smoke", port=int(sys.argv[2]), progress=False)
+measurement.measure(swept, Request("smoke", port=int(sys.argv[2]), progress=False))
 """
 
 

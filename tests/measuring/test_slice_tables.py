@@ -39,7 +39,8 @@ def slices(came_s: dict[int, float], seconds: int = 1) -> list[pd.Series]:
         columns = {"run_id": f"x_b001_{place + 1}a", "contrast": "x", "block": 1}
         columns |= {"slot": place + 1, "side": "a", "of": 3 // seconds, "start": 1}
         asked = slice_tables.Asked(columns, Job(None, size, Point(1, 8), []))
-        run = slice_tables.of_load(asked, report, samples, IDLE, "2026-11-27T12:00:00Z", place)
+        loaded = slice_tables.Loaded(report, samples, IDLE, "2026-11-27T12:00:00Z")
+        run = slice_tables.of_load(asked, loaded, place)
         for name, cells in run.tables.items():
             table.render(name, cells, name)
         rows.append(run.tables["slices"].iloc[0])

@@ -16,7 +16,7 @@ from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
-from ndblab.measuring import monitor, turns
+from ndblab.measuring import monitor, slices, turns
 from ndblab.measuring.measured_run import Run
 from ndblab.measuring.slice_tables import Asked
 from ndblab.planning import profile
@@ -199,7 +199,7 @@ def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
     clusters["b"].binaries.sysbench.write_text("#!/bin/sh\necho 'FATAL: no' >&2; exit 1\n")
     began_s = time.monotonic()
     runs = measured(clusters, "ab")
-    assert time.monotonic() - began_s < turns.CONNECT_TIMEOUT_S / 2
+    assert time.monotonic() - began_s < slices.CONNECT_TIMEOUT_S / 2
     assert all(row(each)["status"].startswith("sysbench exited 1") for each in runs)
     assert not any("processes" in each.tables for each in runs)
 

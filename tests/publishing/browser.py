@@ -21,7 +21,7 @@ from ndblab import install
 from ndblab.error import LabError
 from ndblab.install import requirements
 from ndblab.machine import commands
-from ndblab.measuring.prerequisites import BROWSERS
+from ndblab.measuring.feasible import BROWSERS
 
 PACKAGE = "chromium"
 _TIMEOUT_S = 120

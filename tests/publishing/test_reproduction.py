@@ -10,6 +10,7 @@ import pytest
 from ndblab.attach import measurement as attaching
 from ndblab.design import catalogue
 from ndblab.measuring import measurement, recorded
+from ndblab.measuring.request import Request
 from ndblab.publishing import notebook, processes, reproduction
 
 WHY = "go-tpc is not installed, and there is no Go to build it (Install Go)"
@@ -23,7 +24,7 @@ class Measured(Exception):
 def lacking(monkeypatch: pytest.MonkeyPatch):
     """TPC-C on a machine that lacks its load generator; measuring anything is noted."""
 
-    def measure(experiment, **options):
+    def measure(experiment, request):
         raise Measured(experiment.name)
 
     monkeypatch.setattr(measurement, "measure", measure)
@@ -37,7 +38,7 @@ def test_an_experiment_that_cannot_be_measured_is_left_out_of_several(
     monkeypatch.setattr(notebook, "prepare", lambda: None)
     monkeypatch.setattr(processes, "each", lambda *_: [])
     brief = catalogue.find(table=1)
-    reproduction.reproduce([lacking, brief], None, "smoke", "auto", {}, None, tmp_path)
+    reproduction.reproduce([lacking, brief], None, Request("smoke"), tmp_path)
     said = capsys.readouterr()
     assert f"tpc-c is left out: {WHY}" in said.err
     assert f"tpc-c: not measured, {WHY}" in said.out
@@ -46,7 +47,7 @@ def test_an_experiment_that_cannot_be_measured_is_left_out_of_several(
 def test_alone_it_is_measured_which_says_what_to_install(lacking, tmp_path) -> None:
     """The error is that of its load generator."""
     with pytest.raises(Measured, match="tpc-c"):
-        reproduction.reproduce([lacking], None, "smoke", "auto", {}, None, tmp_path)
+        reproduction.reproduce([lacking], None, Request("smoke"), tmp_path)
 
 
 def test_recorded_results_need_no_load_generator(lacking, tmp_path, monkeypatch) -> None:
@@ -55,7 +56,7 @@ def test_recorded_results_need_no_load_generator(lacking, tmp_path, monkeypatch)
     monkeypatch.setattr(notebook, "prepare", lambda: None)
     monkeypatch.setattr(processes, "each", lambda _, calls, *__: asked.extend(calls) or [])
     brief = catalogue.find(table=1)
-    reproduction.reproduce([lacking, brief], "recorded", "quick", "auto", {}, None, tmp_path)
+    reproduction.reproduce([lacking, brief], "recorded", Request(), tmp_path)
     assert [call[0].name for call in asked] == ["tpc-c", brief.name]
 
 
@@ -76,7 +77,7 @@ def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(publ
     """With --all; without --recorded nothing but its own experiment is published."""
     every = list(catalogue.every().values())
     path = str(recorded.folder(catalogue.find("dump")))
-    options = every, path, "quick", "auto", {}, None, tmp_path
+    options = every, path, Request(), tmp_path
     reproduction.reproduce(*options)
     assert published == [("dump", path)]
     published.clear()
@@ -99,22 +100,23 @@ def test_of_several_experiments_those_without_a_place_are_left_out(
     """Over hosts, and on a cluster that runs already, each with the reason."""
     measured = {}
 
-    def measure(experiment, *_, **options):
-        measured[experiment.name] = options
+    def measure(experiment, request):
+        measured[experiment.name] = request
         return SimpleNamespace(path=tmp_path)
 
     monkeypatch.setattr(measurement, "measure", measure)
     monkeypatch.setattr(attaching, "measure", measure)
     every = [dataclasses.replace(e, lacks=(e.compares_engines and e.lacks) or None)
              for e in catalogue.every().values()]  # fmt: skip
-    reproduction.reproduce(every, None, "smoke", "auto", {}, None, tmp_path, **where)
+    reproduction.reproduce(every, None, Request("smoke", **where), tmp_path)
     assert possible in measured
     assert not left_out & set(measured)
     said = capsys.readouterr().err
     assert all(f"{name} is left out: " in said for name in left_out)
     if "engines" in where:
-        named = {name for name, options in measured.items() if options["engines"]}
+        named = {name for name, request in measured.items() if request.engines}
         assert named == {"engines"}
-    texts = list(reproduction.dry_runs([catalogue.find("tpc-c"), catalogue.find("tpc-h")], "smoke",
-                                       "auto", {}, None, attach=("db1", "/x")))  # fmt: skip
+    attached = Request("smoke", attach=("db1", "/x"))
+    both = [catalogue.find("tpc-c"), catalogue.find("tpc-h")]
+    texts = list(reproduction.dry_runs(both, attached))
     assert [text.split(" is")[0] for text in texts] == ["# tpc-c", "# tpc-h"]

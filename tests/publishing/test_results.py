@@ -20,6 +20,7 @@ from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
 from ndblab.judging import answer, publication, verdict
 from ndblab.measuring import recorded
+from ndblab.measuring.request import Request
 from ndblab.publishing import effects, notebook, rendering, reproduction, terminal, verdict_tables
 from ndblab.publishing.notebook import exhibit
 
@@ -213,7 +214,7 @@ def test_a_full_disk_under_the_results_is_one_message(tmp_path: Path):
     page.parent.mkdir()
     page.symlink_to("/dev/full")
     with pytest.raises(LabError, match="The disk is full") as caught:
-        reproduction.reproduce([experiment], "recorded", "quick", "auto", {}, None, tmp_path)
+        reproduction.reproduce([experiment], "recorded", Request(), tmp_path)
     assert caught.value.found == os.strerror(errno.ENOSPC)
 
 

@@ -6,9 +6,8 @@ Parts of an experiment that the cluster does not allow are left out, and reporte
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from ndblab.attach.prepared import Prepared, prepared, read
 from ndblab.error import LabError
 from ndblab.formatting import duration
 from ndblab.machine import host
-from ndblab.measuring import dry_run, manifest, measurement, prerequisites
+from ndblab.measuring import dry_run, feasible, manifest, measurement
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.dry_run import noted
 from ndblab.planning.point import DEFAULT_VARIANT
@@ -32,8 +31,10 @@ if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.attach.attachable import Attachable
     from ndblab.attach.facts import Facts
+    from ndblab.attach.target import Target
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
+    from ndblab.measuring.request import Request
     from ndblab.planning.deployment import Plan
     from ndblab.planning.point import Point
 
@@ -41,50 +42,35 @@ CONFIG, VARIABLES = "attached-config.csv", "attached-variables.csv"
 """Files of a dataset: parameters of the data nodes, variables of the MySQL servers."""
 
 
-def measure(
-    experiment: Experiment,
-    connectstring: str,
-    endpoints: str | None,
-    size: str = "quick",
-    overrides: Mapping[str, object] | None = None,
-    progress: bool = True,
-    again: bool = True,
-    minutes: int | None = None,
-    judging: measurement.Judging | None = None,
-) -> datasets.Dataset:
+def measure(experiment: Experiment, request: Request) -> datasets.Dataset:
     """Measure what an attached cluster allows of an experiment; LabError says why if that fails.
 
-    Completed runs are saved. `connectstring` and `endpoints` are as the user typed them, `again`,
-    `minutes` and `judging` as for `measurement.measure`.
+    Completed runs are saved.
     """
-    attachable.check(experiment)
-    target = naming.target(connectstring, endpoints)
-    with prepared(experiment, target, size, overrides, _binaries(progress), True) as known:
+    target, progress = _target(experiment, request), request.progress
+    with prepared(experiment, target, request, _binaries(progress), True) as known:
         if progress:
-            print(*known.notes(experiment, minutes), sep="\n", file=sys.stderr)
+            print(*known.notes(experiment, request.minutes), sep="\n", file=sys.stderr)
         described, identity = describe(known)
-        command = measurement.command(experiment, size, "auto", known.given)
-        command += f" --attach {shlex.quote(connectstring)} --endpoints {shlex.quote(endpoints)}"
         allowed, plans = known.allowed, {v.name: known.plan for v in known.allowed.variants}
         return measurement.carry_out(
-            allowed, known.size, described, identity,
+            allowed, request, known.size, described, identity,
             lambda writer: AttachedCluster(
                 allowed, known.size, plans, known.binaries, writer, progress, known=known
             ),
-            command, progress=progress, again=again, minutes=minutes, judging=judging,
         )  # fmt: skip
 
 
-def describe_only(
-    experiment: Experiment,
-    connectstring: str,
-    endpoints: str | None,
-    size: str = "quick",
-    overrides: Mapping[str, object] | None = None,
-) -> str:
-    """Describe what `measure` would do; read the cluster, but write nothing there."""
+def _target(experiment: Experiment, request: Request) -> Target:
+    """Return the cluster of a request; LabError if the experiment cannot be measured there."""
     attachable.check(experiment)
-    target = naming.target(connectstring, endpoints)
+    assert request.attach
+    return naming.target(*request.attach)
+
+
+def describe_only(experiment: Experiment, request: Request) -> str:
+    """Describe what `measure` would do; read the cluster, but write nothing there."""
+    target = _target(experiment, request)
     if (binaries := install.find()) is None:
         raise LabError(
             "A dry run reads the cluster by NDB's management client",
@@ -92,7 +78,7 @@ def describe_only(
             expected="ndb_mgm",
             next_step="Install it first: ./lab install",
         )
-    with prepared(experiment, target, size, overrides, binaries, False) as known:
+    with prepared(experiment, target, request, binaries, False) as known:
         notes = list(known.notes(experiment))
     allowed, todo = known.allowed, known.allowed.sweep(known.size)
     jobs = [allowed.job(known.size, binaries, known.plan, point) for point, _ in todo.order()]
@@ -223,7 +209,7 @@ def files(facts: Facts) -> dict[str, str]:
 def _binaries(progress: bool) -> Binaries:
     """Return the programs; of NDB's, only the management client is used."""
     if install.find() is None:
-        prerequisites.require(host.read(), installing=True)
+        feasible.require(host.read(), installing=True)
         if progress:
             seconds = duration(install.usual_s())
             print(f"one-time install of NDB's client and sysbench: about {seconds} more",

@@ -27,14 +27,8 @@ def read(file: Path, group: str) -> dict[str, str]:
     """Return the options of a group that have a value; the last of each name counts.
 
     Names are in lower case, with hyphens. Bytes that are not of the file system's encoding are kept
-    as `os.fsdecode` keeps them.
-
-    Raises
-    ------
-    OSError
-        If the file, or a folder that it includes, cannot be read.
-    ValueError
-        If MySQL's programs would not read the file; it says why, and quotes none of it.
+    as `os.fsdecode` keeps them. OSError if the file, or a folder that it includes, cannot be read;
+    ValueError if MySQL's programs would not read the file; it says why, and quotes none of it.
     """
     options = {}
     for theirs, name, value in lines(file):
@@ -48,15 +42,12 @@ def lines(
 ) -> Iterator[tuple[str, str, str | None]]:
     """Yield group, name and value of each option, in order; the value is None if there is no "=".
 
+    OSError or ValueError as `read` does.
+
     Parameters
     ----------
     lenient : whether to read a file that MySQL's programs would not: one that every user may write,
         or that begins with a byte order mark.
-
-    Raises
-    ------
-    OSError, ValueError
-        As `read` does.
     """
     if not lenient and file.stat().st_mode & stat.S_IWOTH:
         raise ValueError(f"{file} may be written by every user of this host")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ndblab.attach.target import Target
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
+    from ndblab.measuring.request import Request
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
 
@@ -80,19 +81,14 @@ class Prepared:
 
 @contextlib.contextmanager
 def prepared(
-    experiment: Experiment,
-    target: Target,
-    size: str,
-    overrides: Mapping[str, object] | None,
-    binaries: Binaries,
-    clearing: bool,
+    experiment: Experiment, target: Target, request: Request, binaries: Binaries, clearing: bool
 ) -> Iterator[Prepared]:
     """Read a cluster and decide what is measured; first remove what labs have left, if `clearing`.
 
     LabError if the cluster or the account cannot be used for it.
     """
-    given = {key: value for key, value in (overrides or {}).items() if value is not None}
-    fitting = fit(experiment, size, given, len(target.endpoints))
+    given = {key: value for key, value in request.overrides.items() if value is not None}
+    fitting = fit(experiment, request.size, given, len(target.endpoints))
     facts = read(target, binaries)
     if clearing and (done := attached.detach(target, facts)):
         print(f"cleared up after a killed lab: {done}", file=sys.stderr)

@@ -32,10 +32,7 @@ def shown(session: Session, names: Iterable[str]) -> dict[str, str]:
 def held(names: Iterable[str], target: Target, facts: Facts, folder: Path) -> Iterator[None]:
     """Allow global variables to be set within a `with` block, and put them back after it.
 
-    Raises
-    ------
-    LabError
-        If the account may not set them; it says what to type.
+    LabError if the account may not set them; it says what to type.
     """
     names = sorted(set(names))
     before: dict[str, dict[str, str]] = {}

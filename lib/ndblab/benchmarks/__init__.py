@@ -48,14 +48,11 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
 def run(only: str | None = None, real: object = None) -> None:
     """Run one benchmark, or all of them, and print each row as soon as it is measured.
 
+    LabError if the benchmark is unknown, or one could not be run; a missed goal is not an error.
+
     Parameters
     ----------
     real : for `compare`, how many comparisons to make on a real cluster; None for resampled ones.
-
-    Raises
-    ------
-    LabError
-        If the benchmark is unknown, or one could not be run; a missed goal is not an error.
     """
     if only is not None and only not in BENCHMARKS:
         raise LabError(

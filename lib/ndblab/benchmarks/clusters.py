@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from ndblab import install
 from ndblab.benchmarks.commands import PORT, check_ended
@@ -81,7 +80,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
         running.limit()
         typed = sysbench.commands(job)
         warm_up, command = ([*running.client_prefix(), *each.argv] for each in typed)
-        unwarmed = replace(job, profile=replace(size, warmup_s=0))
+        unwarmed = job.lasting(size.duration_s)
         environment = {**os.environ, **binaries.sysbench_env}
 
         def in_the_lab() -> float:

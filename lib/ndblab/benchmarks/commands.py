@@ -38,8 +38,9 @@ _SWEEP = """
 import pathlib, sys
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 measurement.RUNS = pathlib.Path(sys.argv[1])
-measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
+measurement.measure(catalogue.find(figure=6), Request("smoke", port=int(sys.argv[2])))
 """
 
 
@@ -157,10 +158,7 @@ def whole_process_s(
 ) -> float:
     """Time a command from start to end; with `show` its error stream is visible.
 
-    Raises
-    ------
-    LabError
-        If it fails: the time of a failed command means nothing.
+    LabError if it fails: the time of a failed command means nothing.
     """
     began = time.perf_counter()
     done = subprocess.run(

@@ -42,13 +42,8 @@ ATTEMPTS, BATCH = 3, 5
 def real(number: int, file: Path = FILE) -> list[Row]:
     """Make so many comparisons of each kind, planted and equal, by each design.
 
-    Those already in the file count.
-
-    Raises
-    ------
-    LabError
-        If the host cannot limit CPUs, or clusters fail several times in a row; the file has all
-        comparisons made until then.
+    Those already in the file count. LabError if the host cannot limit CPUs, or clusters fail
+    several times in a row; the file has all comparisons made until then.
     """
     machine, binaries = host.read(), install.ensure()
     benches = {each: planted.bench(*each, machine, binaries) for each in KINDS}

@@ -33,9 +33,12 @@ NEAR = 0.03
 
 Held = list[list[bool]]
 """One row per independent draw, one value per interval in it."""
-
-
 Simulation = Callable[[np.random.Generator], Held]
+
+
+def _each(draws: int, held: Callable[[np.random.Generator], bool]) -> Simulation:
+    """Simulate so many intervals, each drawn independently."""
+    return lambda rng: [[held(rng)] for _ in range(draws)]
 
 
 def seconds(rng: np.random.Generator, length: int) -> np.ndarray:
@@ -58,11 +61,7 @@ def of_runs(
     draws: int = 6000,
 ) -> Simulation:
     """Simulate an interval from the values of a few runs."""
-
-    def held(rng: np.random.Generator) -> Held:
-        return [[_holds(interval(draw(rng)), truth)] for _ in range(draws)]
-
-    return held
+    return _each(draws, lambda rng: _holds(interval(draw(rng)), truth))
 
 
 def lognormal(runs: int, deviation: float) -> Callable[[np.random.Generator], np.ndarray]:
@@ -137,18 +136,15 @@ def no_loss(rng: np.random.Generator) -> Held:
 
 def of_pairs(clients: list[int]) -> Simulation:
     """Simulate the ratio of pairs of runs at these numbers of clients."""
+    names = np.repeat(np.arange(PAIRED), PAIRS)
 
-    def held(rng: np.random.Generator) -> Held:
-        result = []
-        names = np.repeat(np.arange(PAIRED), PAIRS)
-        for _ in range(2000):
-            deviations = DEVIATION * np.sqrt(2 * DIFFERS / rng.chisquare(DIFFERS, PAIRED))
-            logs = deviations[names] * rng.standard_normal(names.size)
-            table = pd.DataFrame({"clients": names, "log": logs})
-            result.append([_holds(pairs.ratio(table, clients), 1.0)])
-        return result
+    def held(rng: np.random.Generator) -> bool:
+        deviations = DEVIATION * np.sqrt(2 * DIFFERS / rng.chisquare(DIFFERS, PAIRED))
+        logs = deviations[names] * rng.standard_normal(names.size)
+        table = pd.DataFrame({"clients": names, "log": logs})
+        return _holds(pairs.ratio(table, clients), 1.0)
 
-    return held
+    return _each(2000, held)
 
 
 def contrast(effect: float) -> Simulation:
@@ -159,23 +155,20 @@ def contrast(effect: float) -> Simulation:
     effect : true logarithm of the ratio.
     """
 
-    def held(rng: np.random.Generator) -> Held:
-        result = []
-        for _ in range(3000):
-            every = SLICE_S + OVERHEAD_S
-            drawn = SECOND * seconds(rng, sequential.LOOKS[-1] * SLICES * every)
-            slices = drawn.reshape(-1, SLICES, every)[..., :SLICE_S].mean(axis=2)
-            order = np.where(rng.random(len(slices)) < 0.5, 1, -1)
-            halves = np.stack((slices[:, 0] - slices[:, 1], slices[:, 3] - slices[:, 2]), axis=1)
-            units = effect + order[:, None] * halves
-            for look in sequential.LOOKS:
-                found = sequential.interval(units[:look])
-                if found.low > 0 or found.high < 0:
-                    break
-            result.append([_holds(found, effect)])
-        return result
+    def held(rng: np.random.Generator) -> bool:
+        every = SLICE_S + OVERHEAD_S
+        drawn = SECOND * seconds(rng, sequential.LOOKS[-1] * SLICES * every)
+        slices = drawn.reshape(-1, SLICES, every)[..., :SLICE_S].mean(axis=2)
+        order = np.where(rng.random(len(slices)) < 0.5, 1, -1)
+        halves = np.stack((slices[:, 0] - slices[:, 1], slices[:, 3] - slices[:, 2]), axis=1)
+        units = effect + order[:, None] * halves
+        for look in sequential.LOOKS:
+            found = sequential.interval(units[:look])
+            if found.low > 0 or found.high < 0:
+                break
+        return _holds(found, effect)
 
-    return held
+    return _each(3000, held)
 
 
 def level(rng: np.random.Generator) -> Held:
@@ -204,11 +197,10 @@ def of_hour(
 ) -> Simulation:
     """Simulate an interval from the seconds of one run."""
 
-    def held(rng: np.random.Generator) -> Held:
-        drawn = (pd.Series(np.exp(SECOND * seconds(rng, length))) for _ in range(2500))
-        return [[_holds(interval(values), truth)] for values in drawn]
+    def held(rng: np.random.Generator) -> bool:
+        return _holds(interval(pd.Series(np.exp(SECOND * seconds(rng, length)))), truth)
 
-    return held
+    return _each(2500, held)
 
 
 def windows(window_s: int, run_s: int) -> Simulation:
@@ -236,12 +228,11 @@ def checkpoints(length: int) -> Simulation:
     factor = 1 - fall * inside(ends_s, spans)
     truth = 1 - fall * lasts_s / every_s
 
-    def held(rng: np.random.Generator) -> Held:
-        drawn = (np.exp(SECOND * seconds(rng, length)) * factor for _ in range(2500))
-        found = (cost.kept(cycles(pd.Series(qps, ends_s), spans)) for qps in drawn)
-        return [[_holds(one, truth)] for one in found]
+    def held(rng: np.random.Generator) -> bool:
+        qps = np.exp(SECOND * seconds(rng, length)) * factor
+        return _holds(cost.kept(cycles(pd.Series(qps, ends_s), spans)), truth)
 
-    return held
+    return _each(2500, held)
 
 
 def busy_checkpoints(length: int) -> Simulation:
@@ -252,7 +243,7 @@ def busy_checkpoints(length: int) -> Simulation:
     fall, lasts_s, least_s, more_s = 0.2, 7.0, 0.5, 2.5
     ends_s = np.arange(1.0, length + 1)
 
-    def drawn(rng: np.random.Generator) -> tuple[pd.Series, list[Span], float]:
+    def held(rng: np.random.Generator) -> bool:
         begin_s, spans = 5.0, []
         while begin_s < length - 2 * lasts_s:
             end_s = begin_s + lasts_s * np.exp(0.3 * rng.standard_normal())
@@ -260,13 +251,10 @@ def busy_checkpoints(length: int) -> Simulation:
             begin_s = end_s + least_s + rng.exponential(more_s)
         within = inside(ends_s, spans)
         qps = np.exp(SECOND * seconds(rng, length)) * (1 - fall * within)
-        return pd.Series(qps, ends_s), spans, float(1 - fall * within.mean())
+        truth = float(1 - fall * within.mean())
+        return _holds(cost.kept(cycles(pd.Series(qps, ends_s), spans)), truth)
 
-    def held(rng: np.random.Generator) -> Held:
-        found = (drawn(rng) for _ in range(1000))
-        return [[_holds(cost.kept(cycles(qps, spans)), truth)] for qps, spans, truth in found]
-
-    return held
+    return _each(1000, held)
 
 
 def _holds(found: Estimate, truth: float) -> bool:
@@ -281,12 +269,9 @@ def recordings(number: int, between: float, draws: int = 4000) -> Simulation:
     between : standard deviation between recordings, in multiples of the error of one of them.
     """
 
-    def held(rng: np.random.Generator) -> Held:
-        result = []
-        for _ in range(draws):
-            values = rng.normal(0, np.hypot(between, 1), number)
-            errors = np.sqrt(rng.chisquare(6, number) / 6)
-            result.append([_holds(random_effects.pooled(values, errors), 0.0)])
-        return result
+    def held(rng: np.random.Generator) -> bool:
+        values = rng.normal(0, np.hypot(between, 1), number)
+        errors = np.sqrt(rng.chisquare(6, number) / 6)
+        return _holds(random_effects.pooled(values, errors), 0.0)
 
-    return held
+    return _each(draws, held)

@@ -167,8 +167,8 @@ def chosen(found: Outcome) -> Configuration:
     return found.winner.configuration if found.winner else BASELINE
 
 
-def on_single_runs(world: World, budget_s: float = HOUR_S) -> Configuration:
-    """Return what plain Optuna finds: the best single observation of all its trials."""
+def on_single_runs(world: World) -> Configuration:
+    """Return what plain Optuna finds in an hour: the best single observation of all its trials."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -177,7 +177,7 @@ def on_single_runs(world: World, budget_s: float = HOUR_S) -> Configuration:
         direction="maximize", sampler=optuna.samplers.TPESampler(seed=world.seed)
     )
     study.enqueue_trial({each.word: now for each in knobs_of})
-    for _ in range(int(budget_s / RUN_S)):
+    for _ in range(int(HOUR_S / RUN_S)):
         trial = study.ask()
         picked = {t.word: trial.suggest_categorical(t.word, [now, *t.values]) for t in knobs_of}
         own = made({word: value for word, value in picked.items() if value != now})

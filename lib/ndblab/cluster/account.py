@@ -72,12 +72,8 @@ def new() -> Account:
 def give_certificates(cluster: Cluster) -> None:
     """Make an authority, and give each server and the clients a certificate that it signs.
 
-    A server's certificate names the server's address, which clients check.
-
-    Raises
-    ------
-    LabError
-        If this machine has no `openssl` program, or a host's disk refuses.
+    A server's certificate names the server's address, which clients check. LabError if this machine
+    has no `openssl` program, or a host's disk refuses.
     """
     folder = cluster.folder / "certificates"
     LOCAL.make_folder(folder)

@@ -140,11 +140,8 @@ class Cluster:
     def check_alive(self, *nodes: Node) -> None:
         """Make sure that these nodes, or all, still run as planned if they were started.
 
-        Raises
-        ------
-        LabError
-            If one has ended, with the reason from its own log; if one has left its control group,
-            or CPUs of the plan are gone.
+        LabError if one has ended, with the reason from its own log; if one has left its control
+        group, or CPUs of the plan are gone.
         """
         for site in self.every_site.values():
             fitness.check_cpus(site.plan, site.machine.usable_cpus())

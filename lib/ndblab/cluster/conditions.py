@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def holding(condition: str, cluster: Cluster) -> Iterator[None]:
     """Keep a condition for the length of a `with` block.
 
-    Raises
-    ------
-    LabError
-        If a process that makes the condition has ended by itself.
+    LabError if a process that makes the condition has ended by itself.
     """
     with ExitStack() as stack:
         children = []

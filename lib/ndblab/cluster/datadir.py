@@ -29,16 +29,13 @@ _MAKING = threading.Lock()
 def lay_out(cluster: Cluster) -> Process | None:
     """Make the cluster's folders and configuration, removing those of an earlier cluster.
 
+    LabError if the sockets' folder is another user's, or the disk refuses.
+
     Returns
     -------
     The process that removes the earlier ones on this host, if there are any. A disk may take
     seconds for that, during which nodes already start. The process is one of the cluster's, and
     ends with it.
-
-    Raises
-    ------
-    LabError
-        If the sockets' folder is another user's, or the disk refuses.
     """
     plan, removal = cluster.plan, None
     for host, site in cluster.every_site.items():
@@ -86,10 +83,7 @@ def template_name(site: Site) -> str:
 def template(cluster: Cluster, host: str) -> Path:
     """Return the initialised data folder for the mysqld of a host, made once for all starts.
 
-    Raises
-    ------
-    LabError
-        If mysqld cannot make it.
+    LabError if mysqld cannot make it.
     """
     with _MAKING:
         return _template(cluster, host)
@@ -122,10 +116,7 @@ def _template(cluster: Cluster, host: str) -> Path:
 def copy(made: Path, data_dir: Path, machine: Machine = LOCAL) -> None:
     """Copy a data folder; its empty pages, most of a fresh folder, become holes.
 
-    Raises
-    ------
-    LabError
-        If the disk refuses.
+    LabError if the disk refuses.
     """
     larger = "set NDBLAB_CLUSTER_DIR to" if machine is LOCAL else "give that host a folder on"
     try:

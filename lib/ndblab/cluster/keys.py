@@ -31,10 +31,7 @@ AUTHORITY = "ndb-authority"
 def program(ndb: Ndb) -> Path:
     """Return the path of `ndb_sign_keys`.
 
-    Raises
-    ------
-    LabError
-        If NDB is too old for TLS, or came without that program.
+    LabError if NDB is too old for TLS, or came without that program.
     """
     what = "NDB's links cannot be encrypted"
     otherwise = "between hosts of a network that you trust, --insecure-network leaves them so."
@@ -59,10 +56,7 @@ def program(ndb: Ndb) -> Path:
 def give(cluster: Cluster) -> None:
     """Make an authority, and give each host the keys of its nodes, and no others.
 
-    Raises
-    ------
-    LabError
-        If `ndb_sign_keys` is missing or fails, or a host's disk refuses.
+    LabError if `ndb_sign_keys` is missing or fails, or a host's disk refuses.
     """
     sign = str(program(cluster.binaries))
     remove(cluster.folder)
@@ -104,10 +98,7 @@ def _run(argv: list[str]) -> None:
 def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
     """List node id, remote node id, type, and 1 if encrypted, of each connected data node link.
 
-    Raises
-    ------
-    LabError
-        If ndbinfo does not show it.
+    LabError if ndbinfo does not show it.
     """
     try:
         return cluster.query(
@@ -127,12 +118,7 @@ def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
 def check_encryption(cluster: Cluster) -> None:
     """Make sure that every TCP link of every data node is encrypted.
 
-    Shared-memory links stay within a host, and have no TLS.
-
-    Raises
-    ------
-    LabError
-        If one is plain text.
+    Shared-memory links stay within a host, and have no TLS. LabError if one is plain text.
     """
     links = encryption(cluster)
     plain = [(node, remote) for node, remote, kind, tls in links if kind != "SHM" and not tls]

@@ -26,16 +26,12 @@ def hold(folder: Path, ports: bool = True) -> Iterator[int]:
     """Lock `folder` and yield the lock's file descriptor.
 
     If a lab has died, its watchdog may still be cleaning up: this waits for it, then ends whatever
-    both have left behind.
+    both have left behind. LabError if another lab uses the folder, or a cluster started by hand
+    runs in it.
 
     Parameters
     ----------
     ports : whether the cluster has ports, so that a second one needs others.
-
-    Raises
-    ------
-    LabError
-        If another lab uses the folder, or a cluster started by hand runs in it.
     """
     _check_ours(folder)
     try:
@@ -67,10 +63,7 @@ def hold(folder: Path, ports: bool = True) -> Iterator[int]:
 def write(folder: Path, record: dict[str, object]) -> None:
     """Replace the folder's record atomically, with our process id added.
 
-    Raises
-    ------
-    LabError
-        If the disk refuses.
+    LabError if the disk refuses.
     """
     file = folder / cleanup.RECORD
     with writing(file):

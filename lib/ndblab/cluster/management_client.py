@@ -62,10 +62,7 @@ def server(answer: str) -> tuple[str, int] | None:
 def ask(ndb_mgm: Path, connectstring: str) -> tuple[tuple[str, int], tuple[Shown, ...]]:
     """Ask for the nodes of a cluster; return which management node answered, and the nodes.
 
-    Raises
-    ------
-    LabError
-        If nothing answers there, or something other than a management node does.
+    LabError if nothing answers there, or something other than a management node does.
     """
 
     def answer(command: str) -> str:

@@ -50,16 +50,13 @@ def running(
 ) -> Iterator[dict[str, tuple[Cluster, T]]]:
     """Start clusters at the same moment, then prepare them at the same moment; yield them by name.
 
+    LabError if one of them does not come up; it names that one. Nothing is left running then, nor
+    after Ctrl-C or SIGTERM.
+
     Parameters
     ----------
     twins : by name, in places of their own (`planning.twins`).
     prepare : what to do with each once all of them serve, such as filling its tables.
-
-    Raises
-    ------
-    LabError
-        If one of them does not come up; it names that one. Nothing is left running then, nor after
-        Ctrl-C or SIGTERM.
     """
     folders = [Path(twin.plan.places.cluster_dir) for twin in twins.values()]
     # One folder is below the other, which must exist first. If it cannot be made, a lease says why.

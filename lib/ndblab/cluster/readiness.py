@@ -37,10 +37,8 @@ def wait_until(
 ) -> None:
     """Poll until `observed()` holds; if it never does, the error says what `seen()` returns.
 
-    Raises
-    ------
-    LabError
-        If it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower one.
+    LabError if it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower
+    one.
     """
     timeout_s = speed.timeout_s(timeout_s)
     if not _comes_true(observed, timeout_s, poll_s):
@@ -166,12 +164,8 @@ def wait_node(cluster: Cluster, node: Node) -> None:
     """Wait until one node, which may just have been restarted, serves.
 
     A management node serves if it reports every running data node as started; a data node, if it is
-    reported as started; a MySQL server, if it answers and sees all data nodes.
-
-    Raises
-    ------
-    LabError
-        If it has ended, or takes too long.
+    reported as started; a MySQL server, if it answers and sees all data nodes. LabError if it has
+    ended, or takes too long.
     """
 
     def serves() -> bool:
@@ -195,12 +189,7 @@ def wait_rejoined(cluster: Cluster, servers: Sequence[Node]) -> None:
     """Wait until MySQL servers that may have lost their data nodes see all of them again.
 
     A server leaves the cluster when its send buffer is full (transporter error 32788), and rejoins
-    by itself within seconds.
-
-    Raises
-    ------
-    LabError
-        If one has ended, or takes too long.
+    by itself within seconds. LabError if one has ended, or takes too long.
     """
     for node in servers:
         wait_node(cluster, node)
@@ -234,11 +223,7 @@ def check_transporters(cluster: Cluster) -> None:
     """Make sure that every connection of every MySQL server has the transporter of the plan.
 
     A server serves before the other connections of its pool are up, so this waits for them.
-
-    Raises
-    ------
-    LabError
-        If one is missing, or of another kind.
+    LabError if one is missing, or of another kind.
     """
     servers, data_nodes = cluster.plan.servers, cluster.plan.data_nodes
     wanted = {

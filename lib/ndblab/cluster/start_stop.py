@@ -51,12 +51,8 @@ def home() -> Path:
 def places(folder: Path, base_port: int | str | None = None) -> Places:
     """Place a cluster in a folder; sockets go to /tmp where its path is too long, or has a comma.
 
-    On sysbench's command line, commas separate sockets.
-
-    Raises
-    ------
-    LabError
-        If the port is not one that an ordinary process may use, or NDB cannot use the folder.
+    On sysbench's command line, commas separate sockets. LabError if the port is not one that an
+    ordinary process may use, or NDB cannot use the folder.
     """
     if base_port is None:
         return _places(folder, Places.base_port)
@@ -92,17 +88,14 @@ def running(
 ) -> Iterator[Cluster]:
     """Run a cluster for the duration of a `with` block, and stop it however the block is left.
 
+    LabError if another cluster runs in its folder, ports are taken, or a node does not come up.
+
     Parameters
     ----------
     sites : the hosts of a plan over several, by name.
     links : between these hosts, if they can be cut.
     weighed : run the whole cluster, clients included, in one control group of the usual weight, so
         that clusters share CPUs equally; where groups cannot be made, run it without one.
-
-    Raises
-    ------
-    LabError
-        If another cluster runs in its folder, ports are taken, or a node does not come up.
     """
     folder = Path(plan.places.cluster_dir)
     with lease.hold(folder) as lock_fd, contextlib.ExitStack() as stack:
@@ -141,14 +134,11 @@ def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
 def restart_servers(cluster: Cluster, plan: Plan) -> None:
     """Restart the MySQL servers of a running cluster as another plan describes them.
 
+    LabError if a server does not come up, or is not connected as planned.
+
     Parameters
     ----------
     plan : of the same nodes on this host.
-
-    Raises
-    ------
-    LabError
-        If a server does not come up, or is not connected as planned.
     """
     cluster.check_alive()
     running = [(node, cluster.processes.pop(node.name)) for node in cluster.plan.servers]

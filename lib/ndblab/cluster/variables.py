@@ -29,12 +29,8 @@ def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, 
 def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]:
     """Set variables of every MySQL server; return what the servers then show.
 
-    Open sessions keep their own values.
-
-    Raises
-    ------
-    LabError
-        If a server refuses, or shows another value afterwards.
+    Open sessions keep their own values. LabError if a server refuses, or shows another value
+    afterwards.
     """
     seen: dict[str, str] = {}
     for node in cluster.plan.servers:
@@ -56,10 +52,7 @@ def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]
 def check(where: str, values: Mapping[str, object], seen: Mapping[str, object]) -> None:
     """Refuse to go on with a setting that a node does not show.
 
-    Raises
-    ------
-    LabError
-        If a value is missing or differs.
+    LabError if a value is missing or differs.
     """
     for name, value in values.items():
         if name not in seen or not setting_value.same(value, seen[name]):

@@ -1,7 +1,4 @@
-"""The answer of a comparison: as a sentence, as settings to paste, and as JSON.
-
-Pure.
-"""
+"""The answer of a comparison: as a sentence, as settings to paste, and as JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ from ndblab.statistics.estimate import Estimate
 if TYPE_CHECKING:
     from ndblab.comparing.sides import Sides
 
-
 SHOWN = 6
-
-
 _TABLE_FULL = "returned error 1114 "
 """Part of sysbench's message when the data nodes' DataMemory is full."""
 
@@ -84,14 +78,14 @@ def to_json(
     }
 
 
-def percent(ratio: float, digits: int = 1) -> str:
+def percent(ratio: float) -> str:
     """Write a ratio as a change in percent; no change has no sign.
 
     >>> percent(1.0412), percent(0.97), percent(1.0001)
     ('+4.1', '-3.0', '0.0')
     """
-    value = round(100 * (ratio - 1), digits)
-    return f"{value:+.{digits}f}" if value else f"{0:.{digits}f}"
+    value = round(100 * (ratio - 1), 1)
+    return f"{value:+.1f}" if value else "0.0"
 
 
 def headline(found: Judged, within: float = WITHIN) -> str:

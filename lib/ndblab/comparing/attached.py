@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.attach import measurement as attaching
@@ -20,6 +19,7 @@ from ndblab.comparing.comparison import PICTURES, Comparison
 from ndblab.comparing.request import Request
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.measuring import request as measuring
 from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.workload import OWN
@@ -36,40 +36,34 @@ _OWN = ("servers", "clients")
 """The lab's settings that an attached cluster allows: which endpoints are loaded, and how."""
 
 
-def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
+def compare(request: Request) -> tuple[str, int]:
     """Compare two sides on an attached cluster, as `comparison.compare` does on the lab's own.
 
-    Raises
-    ------
-    LabError
-        If a side needs more than a running cluster allows; nothing has been changed then.
+    LabError if a side needs more than a running cluster allows; nothing has been changed then.
     """
     limit, band = request.limit, request.band
     load = loaded(request)
     target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
     found = prepare(request, binaries, target, load)
-    where = request.attach, request.endpoints, request.profile, dict(found.overrides)
+    asked = measuring.Request(
+        request.profile, overrides=found.overrides, again=request.again, minutes=limit,
+        attach=(request.attach, request.endpoints), judging=comparison.judging(request),
+    )  # fmt: skip
     if request.only_plan and request.as_json:
         return json.dumps(found.to_json(limit), indent=1), 0
     if request.only_plan:
-        text = attaching.describe_only(found.experiment, *where)
+        text = attaching.describe_only(found.experiment, asked)
         return f"{found.plan(limit)}\n\n{text}", 0
     print(found.plan(limit), file=sys.stderr)
-    data = attaching.measure(
-        found.experiment, *where, again=request.again, minutes=limit,
-        judging=comparison.judging(request),
-    )  # fmt: skip
-    picture = figure.save(data, judged.judge(data, band), found.sides, band, pictures)
+    data = attaching.measure(found.experiment, asked)
+    picture = figure.save(data, judged.judge(data, band), found.sides, band, PICTURES)
     return comparison.answered(found, data, request, {"Figure": picture})
 
 
 def prepare(request: Request, binaries: Binaries, target: Target, workload: Workload) -> Comparison:
     """Decide how two sides are compared on a cluster; read its variables, and change nothing.
 
-    Raises
-    ------
-    LabError
-        If they cannot be compared there.
+    LabError if they cannot be compared there.
     """
     machine = host.read()
     parsed = sides.parse(request.words, comparison.known_to(binaries, machine))
@@ -83,18 +77,13 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
         made.experiment(of_each, chosen, common), budget=ATTACHED, sets_variables=True
     )
     size, given = comparison.size_of(experiment, parsed, common, request)
-    return Comparison(
-        parsed, chosen, experiment, size, request.profile, given, None, binaries, workload.label
-    )
+    return Comparison(parsed, chosen, experiment, size, given, None, binaries, workload.label)
 
 
 def check(parsed: Sides, may_change: bool) -> None:
     """Refuse sides that need more than an attached cluster allows.
 
-    Raises
-    ------
-    LabError
-        If something must be restarted, or would be set without the user's consent.
+    LabError if something must be restarted, or would be set without the user's consent.
     """
     settings = list(dict.fromkeys((*parsed.both, *parsed.a, *parsed.b)))
     if refused := [setting for setting in settings if not _allowed(setting)]:
@@ -157,12 +146,7 @@ def loaded(request: Request) -> Workload:
 
     A workload that is not visibly read-only, such as a program, needs the user's consent. One that
     makes tables of its own is refused: the lab removes what it has made there, and knows only
-    sysbench's tables.
-
-    Raises
-    ------
-    LabError
-        If it may not run there.
+    sysbench's tables. LabError if it may not run there.
     """
     # The reads of a log are replayed in its databases; writes keep to the lab's own tables.
     in_place = not request.writes

@@ -269,13 +269,7 @@ def needed_bytes(plan: Plan, settings: Iterable[Setting]) -> int:
 
 
 def check_memory(host: Host, plan: Plan, settings: Iterable[Setting], side: str) -> None:
-    """Refuse a side whose cluster does not fit the memory of the host.
-
-    Raises
-    ------
-    LabError
-        If it does not.
-    """
+    """Refuse a side whose cluster does not fit the memory of the host; LabError if it does not."""
     needed, there = needed_bytes(plan, settings), host.memory_available_bytes
     if needed > there:
         raise LabError(

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 
 from ndblab import install
 from ndblab.cluster import start_stop
-from ndblab.comparing import (
-    answer,
-    choice,
-    figure,
-    installed,
-    judged,
-    made,
-    read_back,
-    sides,
-)
+from ndblab.comparing import answer, choice, figure, installed, judged, made, read_back, sides
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.made import Load
 from ndblab.comparing.request import Request
@@ -32,7 +23,8 @@ from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.install import engines
 from ndblab.machine import host
-from ndblab.measuring import dry_run, feasible, measurement, prerequisites
+from ndblab.measuring import dry_run, feasible, measurement
+from ndblab.measuring import request as measuring
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment
 from ndblab.planning.cpu_budget import ATTACHED
@@ -61,7 +53,6 @@ class Comparison:
     choice: Choice
     experiment: Experiment
     size: Profile
-    profile: str
     overrides: Mapping[str, object]
     engines: str | None
     binaries: Binaries
@@ -110,36 +101,31 @@ class Comparison:
 
 
 def compare(
-    request: Request,
-    *,
-    pictures: Path = PICTURES,
-    notebook: Callable[[datasets.Dataset, float], Path | None] | None = None,
+    request: Request, *, notebook: Callable[[datasets.Dataset, float], Path | None] | None = None
 ) -> tuple[str, int]:
     """Compare two sides; return the answer as text and the exit status of the command.
 
+    LabError if the sides cannot be compared; completed slices are saved.
+
     Parameters
     ----------
-    pictures : folder for the figure.
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
-
-    Raises
-    ------
-    LabError
-        If the sides cannot be compared; completed slices are saved.
     """
     limit, band = request.limit, request.band
     asked = resolved(request.load, request.schema, request.writes)
     comparison = prepare(request, programs(), asked)
     if request.only_plan and request.as_json:
         return json.dumps(comparison.to_json(limit), indent=1), 0
-    if request.only_plan:
-        return _dry_run(comparison, limit, request.port), 0
-    print(comparison.plan(limit), file=sys.stderr)
-    data = measurement.measure(
-        comparison.experiment, request.profile, "auto", dict(comparison.overrides), request.port,
-        again=request.again, minutes=limit, engines=comparison.engines, judging=judging(request),
+    measured = measuring.Request(
+        request.profile, overrides=comparison.overrides, port=request.port, again=request.again,
+        minutes=limit, engines=comparison.engines, judging=judging(request),
     )  # fmt: skip
-    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
+    if request.only_plan:
+        text = dry_run.dry_run(comparison.experiment, measured)
+        return f"{comparison.plan(limit)}\n\n{text}", 0
+    print(comparison.plan(limit), file=sys.stderr)
+    data = measurement.measure(comparison.experiment, measured)
+    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, PICTURES)
     written = {"Figure": picture, "Notebook": notebook and notebook(data, band)}
     return answered(comparison, data, request, written)
 
@@ -153,10 +139,7 @@ def judging(request: Request) -> measurement.Judging:
 def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) -> Comparison:
     """Decide how two sides are compared, and check all that can be checked before a start.
 
-    Raises
-    ------
-    LabError
-        If they cannot be compared, or the programs refuse a setting.
+    LabError if they cannot be compared, or the programs refuse a setting.
     """
     machine = host.read()
     parsed = sides.parse(request.words, known_to(binaries, machine))
@@ -189,9 +172,7 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
-    return Comparison(
-        parsed, chosen, experiment, size, request.profile, given, two, binaries, workload.label
-    )
+    return Comparison(parsed, chosen, experiment, size, given, two, binaries, workload.label)
 
 
 def answered(
@@ -222,14 +203,6 @@ def answered(
     return "\n".join([*lines, f"Dataset: {data.path}"]), found.status
 
 
-def _dry_run(comparison: Comparison, minutes: int, port: int | str | None) -> str:
-    text = dry_run.dry_run(
-        comparison.experiment, comparison.profile, "auto", dict(comparison.overrides), port,
-        engines=comparison.engines,
-    )  # fmt: skip
-    return f"{comparison.plan(minutes)}\n\n{text}"
-
-
 def resolved(
     given: str, schema: str | None, writes: bool, in_place: bool = False
 ) -> resolving.Workload:
@@ -246,7 +219,7 @@ def resolved(
 def programs() -> Binaries:
     """Return the installed programs; settings are checked against them, so they come first."""
     if install.find() is None:
-        prerequisites.require(host.read(), installing=True)
+        feasible.require(host.read(), installing=True)
     return install.ensure()
 
 
@@ -265,10 +238,7 @@ def _load_of(experiment: Experiment) -> Load:
 
 
 def size_of(
-    experiment: Experiment,
-    parsed: Sides,
-    common: Load,
-    request: Request,
+    experiment: Experiment, parsed: Sides, common: Load, request: Request
 ) -> tuple[Profile, dict[str, object]]:
     """Return the size, with the servers and clients that either side needs, and its overrides."""
     points = [made.point(parsed, side, common) for side in made.VARIANTS]

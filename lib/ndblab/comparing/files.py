@@ -30,10 +30,7 @@ _SYNONYMS = {
 def read(path: Path) -> tuple[Pairs, tuple[str, ...]]:
     """Read the settings of a folder or a TOML file; return them and what was left out.
 
-    Raises
-    ------
-    LabError
-        If there is no such file, or it cannot be parsed.
+    LabError if there is no such file, or it cannot be parsed.
     """
     if path.is_dir():
         return _of_folder(path)

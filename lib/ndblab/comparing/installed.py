@@ -120,11 +120,7 @@ def read_variables(binaries: Binaries, my_cnf: str) -> dict[str, str]:
     """Return the variables that a mysqld would have with a my.cnf, by folded name.
 
     An illegal value is replaced by the nearest legal one, and an unknown option is left out.
-
-    Raises
-    ------
-    LabError
-        If mysqld fails.
+    LabError if mysqld fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / config.MY_CNF
@@ -137,10 +133,7 @@ def read_variables(binaries: Binaries, my_cnf: str) -> dict[str, str]:
 def read_parameters(binaries: Binaries, config_ini: str) -> dict[str, dict[str, str]]:
     """Return the parameters of a config.ini as the management node would read them, by section.
 
-    Raises
-    ------
-    LabError
-        If it does not know a parameter, or refuses a value; the error names the legal ones.
+    LabError if it does not know a parameter, or refuses a value; the error names the legal ones.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / config.CONFIG_INI

@@ -76,14 +76,11 @@ def folded(name: str) -> str:
 def find(word: str, others: Iterable[Knob] = ()) -> Knob:
     """Return the knob of a name, with its section before a colon where several have it.
 
+    LabError if nothing has this name, or several sections do.
+
     Parameters
     ----------
     others : knobs that the installed programs know.
-
-    Raises
-    ------
-    LabError
-        If nothing has this name, or several sections do.
     """
     prefix, colon, name = word.rpartition(":")
     listed = {knob.key: knob for knob in (*others, *known())}.values()
@@ -118,10 +115,7 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
 def value(knob: Knob, text: str) -> int | str:
     """Return a value as the programs write it: sizes in bytes, ON or OFF, choices as spelt.
 
-    Raises
-    ------
-    LabError
-        If it is out of the knob's range.
+    LabError if it is out of the knob's range.
     """
     text = text.strip()
     if knob.values == ON_OFF:

@@ -1,7 +1,4 @@
-"""The experiment that compares two sides, made on the fly.
-
-Pure.
-"""
+"""The experiment that compares two sides, made on the fly."""
 
 from __future__ import annotations
 
@@ -55,15 +52,12 @@ def load(
 ) -> Load:
     """Return the load of both sides, with as many clients as the host and servers need.
 
+    LabError if a side has fewer clients than servers, some of which would be idle, or TLS for links
+    that do not use it.
+
     Parameters
     ----------
     clients : None for the usual number.
-
-    Raises
-    ------
-    LabError
-        If a side has fewer clients than servers, some of which would be idle, or TLS for links
-        that do not use it.
     """
     usual = max(
         round(CLIENTS_PER_CPU * usable_cpus),

@@ -28,12 +28,8 @@ _ON_OFF = ("ON", "OFF")
 def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[str, object]:
     """Compare the settings that a newly started cluster shows with its side's; return them.
 
-    Variables that are set on running servers are read back when they are set.
-
-    Raises
-    ------
-    LabError
-        If a node has another value.
+    Variables that are set on running servers are read back when they are set. LabError if a node
+    has another value.
     """
     [side] = (side for side, name in made.VARIANTS.items() if name == variant)
     settings = parsed.both if design in (ALTERNATION, SWITCHED) else parsed.of(side)
@@ -63,14 +59,11 @@ def effective(
 ) -> dict[tuple[str, str], str]:
     """Return all values that the programs would take from a side's files; start nothing.
 
+    LabError if the programs refuse a setting, or would take another value.
+
     Returns
     -------
     Values by section and name, as `Knob.key` has them.
-
-    Raises
-    ------
-    LabError
-        If the programs refuse a setting, or would take another value.
     """
     settings = tuple(settings)
     # What is set on running servers is in no file of the plan.

@@ -61,10 +61,7 @@ class Request:
     def limit(self) -> int:
         """Return the minutes after which measuring ends.
 
-        Raises
-        ------
-        LabError
-            If they are not a whole number; the other properties check theirs likewise.
+        LabError if they are not a whole number; the other properties check theirs likewise.
         """
         return number.whole("--minutes", MINUTES if self.minutes is None else self.minutes)
 

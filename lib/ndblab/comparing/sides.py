@@ -75,14 +75,11 @@ def parse(words: Sequence[str], others: Iterable[Knob] = ()) -> Sides:
     Beside a file or "brief", every setting is for both sides and replaces that of the file; if a
     name comes twice there, the last value counts.
 
+    LabError if the words do not make two sides; `Alike` if the sides do not differ.
+
     Parameters
     ----------
     others : knobs that the installed programs know, to complement the lab's table.
-
-    Raises
-    ------
-    LabError
-        If the words do not make two sides; `Alike` if the sides do not differ.
     """
     others = tuple(others)
     typed = [_setting(word, others) for word in words if _is_setting(word)]
@@ -107,14 +104,11 @@ def parse(words: Sequence[str], others: Iterable[Knob] = ()) -> Sides:
 def without_effect(parsed: Sides, has: Mapping[str, Mapping[tuple[str, str], str]]) -> Sides:
     """Return the sides; a setting of one that the other has anyway is moved to both.
 
+    `Alike` if nothing is left in which they differ.
+
     Parameters
     ----------
     has : the values that programs would take, by side and knob.
-
-    Raises
-    ------
-    Alike
-        If nothing is left in which they differ.
     """
     needless = {
         setting.knob.key

@@ -145,14 +145,11 @@ class Dataset:
 def read(path: Path | str, *, verify: bool = True) -> Dataset:
     """Read a dataset, complete or not, and check all of it.
 
+    LabError on the first fault, naming file, line and column.
+
     Parameters
     ----------
     verify : also compare every file with its sha256 in the manifest.
-
-    Raises
-    ------
-    LabError
-        On the first fault, naming file, line and column.
     """
     folder = Path(path)
     manifest = read_manifest(folder)

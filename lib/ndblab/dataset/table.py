@@ -30,17 +30,14 @@ def parse(table: str, text: bytes, where: str) -> pd.DataFrame:
 def read(table: str, opened: Callable[[], BinaryIO], where: str) -> pd.DataFrame:
     """Read one table from its file and check it against its schema.
 
+    LabError if a column is missing, unknown or in another unit, a line is cut off or has the wrong
+    number of values, or a value has the wrong type or is out of range.
+
     Parameters
     ----------
     opened : opens the text of the file. The text is read in pieces, as the whole can be as large as
         the table.
     where : the file's name as the user should read it.
-
-    Raises
-    ------
-    LabError
-        If a column is missing, unknown or in another unit, a line is cut off or has the wrong
-        number of values, or a value has the wrong type or is out of range.
     """
     schema = SCHEMAS[table]
     with opened() as stream:

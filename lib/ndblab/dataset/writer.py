@@ -67,16 +67,13 @@ class Writer:
     ) -> Writer:
         """Resume the unfinished dataset of this identity, or begin a new one.
 
+        LabError if another process is writing it, or the disk refuses.
+
         Parameters
         ----------
         root : the folder that holds a folder for each experiment.
         taken : another such folder, to which a new dataset may be moved, so its names are taken.
         manifest_base : host, versions, plan, profile, overrides and git_commit.
-
-        Raises
-        ------
-        LabError
-            If another process is writing it, or the disk refuses.
         """
         folder = Path(root) / experiment
         with writing(folder):
@@ -94,12 +91,8 @@ class Writer:
         """Continue a complete dataset: check all of it, and make it unfinished again.
 
         Its files stay as they are until `finish`. A kill leaves it complete, or unfinished with
-        all its runs; `open` and `reopen` both resume the latter.
-
-        Raises
-        ------
-        LabError
-            If it is damaged, another process is writing it, or the disk refuses.
+        all its runs; `open` and `reopen` both resume the latter. LabError if it is damaged, another
+        process is writing it, or the disk refuses.
         """
         path = Path(path)
         read_manifest(path)
@@ -124,10 +117,7 @@ class Writer:
         return str(self.manifest["dataset_id"])
 
     def append(
-        self,
-        run_id: str,
-        tables: Mapping[str, pd.DataFrame],
-        logs: Mapping[str, str] | None = None,
+        self, run_id: str, tables: Mapping[str, pd.DataFrame], logs: Mapping[str, str] | None = None
     ) -> None:
         """Add one run or slice, all of it or nothing; it replaces an earlier one of that name.
 

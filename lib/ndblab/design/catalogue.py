@@ -24,14 +24,11 @@ def find(
 ) -> Experiment:
     """Find an experiment by its name or its folder, or by a figure or table of the brief.
 
+    LabError if there is none, or the name and the number do not belong together.
+
     Parameters
     ----------
     name : also the folder of an experiment of the user's own, such as `./mine`.
-
-    Raises
-    ------
-    LabError
-        If there is none, or the name and the number do not belong together.
     """
     if name and ("/" in name or name == "."):
         package = discovery.add(name)

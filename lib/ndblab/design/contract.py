@@ -31,10 +31,7 @@ _MEND = "Change it in experiment.py."
 def check(experiment: Experiment, size: Profile) -> None:
     """Refuse an experiment that breaks a rule.
 
-    Raises
-    ------
-    LabError
-        For the first broken rule; it names the offender, and what would be valid.
+    LabError for the first broken rule; it names the offender, and what would be valid.
     """
     for shape in (experiment.shape, *(variant.shape for variant in experiment.variants)):
         _known("field of the shape", shape, [each.name for each in dataclasses.fields(Shape)])

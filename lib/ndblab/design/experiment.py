@@ -80,10 +80,7 @@ class Experiment:
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.
 
-        Raises
-        ------
-        LabError
-            If the profile is unknown, or a value is not usable.
+        LabError if the profile is unknown, or a value is not usable.
         """
         wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
         return get(name, {**self.sizes.get(name, {}), **wanted})
@@ -128,10 +125,7 @@ class Experiment:
     def check_engines(self, named: str | None) -> None:
         """Refuse a comparison of engines without two, and two engines without a comparison.
 
-        Raises
-        ------
-        LabError
-            If what the user named does not suit the experiment.
+        LabError if what the user named does not suit the experiment.
         """
         if self.compares_engines and not named:
             raise LabError(
@@ -208,15 +202,12 @@ class Experiment:
     ) -> Job:
         """Return the job of a point's load generator on its cluster.
 
+        LabError if the cluster has too few servers.
+
         Parameters
         ----------
         options : of the load generator, in addition to those of the variant.
         skip : number of usable servers to leave to others.
-
-        Raises
-        ------
-        LabError
-            If the cluster has too few servers.
         """
         usable = self.usable_servers(plan, point)
         there = usable[skip:]
@@ -267,13 +258,7 @@ class Experiment:
         return {name: deployment.make(machine, shape) for name, shape in shapes.items()}
 
     def sweep(self, size: Profile) -> Sweep:
-        """Return the sweep of a profile's size.
-
-        Raises
-        ------
-        LabError
-            If the experiment measures nothing.
-        """
+        """Return the sweep of a profile's size; LabError if the experiment measures nothing."""
         if self.grid is None:
             raise LabError(
                 f"{self.name} measures nothing",

@@ -14,10 +14,7 @@ _QUESTION = "What do wider range scans cost?"
 def write(folder: Path) -> list[Path]:
     """Write the files of a new experiment, which has the name of its folder; return their paths.
 
-    Raises
-    ------
-    LabError
-        If the folder exists, or its name cannot be the name of a new experiment.
+    LabError if the folder exists, or its name cannot be the name of a new experiment.
     """
     name = folder.resolve().name
     if folder.exists():

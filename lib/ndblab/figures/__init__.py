@@ -28,15 +28,12 @@ __all__ = ["Caption", "describe", "describe_plan", "draw", "draw_plan", "entries
 def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
     """Draw a figure of a dataset or a forecast.
 
+    LabError if the figure is unknown, or the tables have nothing that it could show.
+
     Parameters
     ----------
     tables : tables by name, at least those of the figure's entry.
     anchors : the published numbers of this figure.
-
-    Raises
-    ------
-    LabError
-        If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     with sheet.page(entry.height_in, entry.width_in) as figure, _explained():
@@ -48,10 +45,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
 def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
     """Describe in a few sentences what a figure shows, for readers who cannot see it.
 
-    Raises
-    ------
-    LabError
-        If the figure is unknown, or the tables have nothing that it could show.
+    LabError if the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     named = [f"Workload: {workload}."] if workload else []

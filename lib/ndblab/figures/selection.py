@@ -30,11 +30,7 @@ def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
 
     If the cluster has TCP only, they are the runs over TCP: `runs.attrs` say so (`TRANSPORTER`).
     Of several workloads, the brief's point selects are taken, else the one with the most runs.
-
-    Raises
-    ------
-    LabError
-        If there are none.
+    LabError if there are none.
     """
     runs = with_variant(runs)
     transporter = runs.attrs.get(TRANSPORTER, "shm")
@@ -55,13 +51,7 @@ def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def good(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs that are averaged.
-
-    Raises
-    ------
-    LabError
-        If there are none.
-    """
+    """Return the runs that are averaged; LabError if there are none."""
     averaged = summary.good(runs)
     if averaged.empty:
         raise nothing_to_draw("no good run")

@@ -112,6 +112,9 @@ def opened(
 ) -> Iterator[Connected]:
     """Connect to the hosts of --hosts and make them ready, for the length of a `with` block.
 
+    LabError as `roles.read` and `connected` do, if hosts have other roles, or if no namespaces can
+    be made here.
+
     Parameters
     ----------
     given : "namespaces", or what `roles.read` takes.
@@ -119,12 +122,6 @@ def opened(
     wanted : the roles that the hosts must have; if left out, namespaces have the usual ones of
         three hosts, and other hosts may have any.
     insecure_network : leave NDB's own links between the hosts plain text.
-
-    Raises
-    ------
-    LabError
-        As `roles.read` and `connected` do, if hosts have other roles, or if no namespaces can be
-        made here.
     """
     if given != roles.NAMESPACES:
         with connected(roles.suitable(given, wanted), ours, insecure_network) as there:
@@ -215,11 +212,8 @@ def connected(
 ) -> Iterator[Connected]:
     """Connect to hosts and make them ready, for the length of a `with` block.
 
-    Raises
-    ------
-    LabError
-        If one cannot be reached or used, or its clock is wrong; it names the host. If NDB's links
-        cannot be encrypted, unless on an `insecure_network`.
+    LabError if one cannot be reached or used, or its clock is wrong; it names the host. Also if
+    NDB's links cannot be encrypted, unless on an `insecure_network`.
     """
     if ours and not insecure_network:
         keys.program(ours)

@@ -26,12 +26,8 @@ _DONE = b"done"
 def take(folder: Path, user: Mapping[str, str], keep: bool) -> None:
     """Make the folder, lock it until this process ends, and clean up what a dead lab has left.
 
-    With `keep`, files stay: only processes and what belongs to them are removed.
-
-    Raises
-    ------
-    LabError
-        If another lab uses the folder, or it contains other files.
+    With `keep`, files stay: only processes and what belongs to them are removed. LabError if
+    another lab uses the folder, or it contains other files.
     """
     own = {**user, "host": platform.node(), "agent_pid": os.getpid()}
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)

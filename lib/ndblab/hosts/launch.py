@@ -40,6 +40,8 @@ def start(
 ) -> tuple[Process, dict]:
     """Start the agent on a host.
 
+    LabError if the host cannot be reached, lets nobody in, cannot run the agent or is in use.
+
     Parameters
     ----------
     facts : what the agent is told, see `agent.main`.
@@ -47,11 +49,6 @@ def start(
     Returns
     -------
     The client of its SSH session, and its answer.
-
-    Raises
-    ------
-    LabError
-        If the host cannot be reached, lets nobody in, cannot run the agent or is in use.
     """
     client = connection.first_session(command())
     timer = threading.Timer(timeout_s, client.kill)

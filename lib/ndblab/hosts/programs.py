@@ -33,11 +33,7 @@ def ensure(machine: Remote, ours: Binaries, roles: Collection[str]) -> None:
     """Make sure that a host has the programs of its roles, in the versions of this host.
 
     Programs unpacked from packages contain their own path, so they are at the same path everywhere.
-
-    Raises
-    ------
-    LabError
-        If they cannot be copied, or others are there; it names the host.
+    LabError if they cannot be copied, or others are there; it names the host.
     """
     for folder in cache.location().glob("*/"):
         if any(place.is_relative_to(folder) for place in (ours.basedir, ours.sysbench)):

@@ -49,6 +49,9 @@ def connect(
 ) -> Iterator[Remote]:
     """Connect to a host for the length of a `with` block.
 
+    LabError if the host is unknown, cannot be reached, is not the one it was, does not let the user
+    in, has no suitable Python or another architecture, or if another lab uses the folder.
+
     Parameters
     ----------
     folder : the cluster's folder there, which nothing else uses; relative to the user's home if it
@@ -57,12 +60,6 @@ def connect(
         at the start, and 60 s at least. If the lab or the host is suspended for longer, the cluster
         there is lost.
     settings : an ssh_config to use in place of the user's.
-
-    Raises
-    ------
-    LabError
-        If the host is unknown, cannot be reached, is not the one it was, does not let the user in,
-        has no suitable Python or another architecture, or if another lab uses the folder.
     """
     remote = Remote(destination, folder, silence_s or SILENCE_S, settings)
     try:

@@ -58,16 +58,11 @@ class PlacedHost:
 
 
 def read(given: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
-    """Read a list of destinations, or the TOML file of this name.
+    """Read a list of destinations, or the TOML file of this name; LabError if it is unusable.
 
     Parameters
     ----------
     wanted : the roles of as many hosts, in order, where the user gives none.
-
-    Raises
-    ------
-    LabError
-        If it is unusable.
     """
     if not given.endswith(".toml"):
         return listed(given, wanted)
@@ -133,11 +128,8 @@ def parsed(text: str, file: str, wanted: Sequence[tuple[str, ...]] = ()) -> tupl
 def check(hosts: Sequence[PlacedHost]) -> None:
     """Make sure that hosts can carry a cluster.
 
-    Raises
-    ------
-    LabError
-        If one is there twice, a role is missing or there more than once, or the data nodes, two
-        for each node group, cannot be dealt evenly.
+    LabError if one is there twice, a role is missing or there more than once, or the data nodes,
+    two for each node group, cannot be dealt evenly.
     """
     for what in ("name", "destination", "address"):
         counts = Counter(found for host in hosts if (found := getattr(host, what)))
@@ -182,10 +174,7 @@ def refuse_twice(host: PlacedHost, first: PlacedHost) -> None:
 def check_roles(hosts: Sequence[PlacedHost], wanted: Sequence[tuple[str, ...]]) -> None:
     """Make sure that hosts have the roles that an experiment needs, in any order.
 
-    Raises
-    ------
-    LabError
-        If they have others; it names both.
+    LabError if they have others; it names both.
     """
     if Counter(frozenset(host.roles) for host in hosts) == Counter(map(frozenset, wanted)):
         return

@@ -43,14 +43,11 @@ def stand_ins(
 ) -> Hosts:
     """Return hosts as described, with names as addresses, without connecting to any.
 
+    LabError as `connected.opened` does, before it connects.
+
     Parameters
     ----------
     given, wanted, insecure_network : as for `connected.opened`.
-
-    Raises
-    ------
-    LabError
-        As `connected.opened` does, before it connects.
     """
     if given == roles.NAMESPACES:
         mine = wanted or roles.usual_roles(roles.USUAL_NAMESPACES)
@@ -73,12 +70,8 @@ def make(hosts: Hosts, shape: Shape) -> Plan:
     Data nodes and MySQL servers are dealt to the hosts of their role in turn, servers first to
     hosts with a data node. All data nodes have the threads and the memory that suit the smallest of
     their hosts. A server reaches a data node on its own host by the transporter of `shape`, and all
-    others by TCP.
-
-    Raises
-    ------
-    LabError
-        If the hosts would be divided in different ways, or one cannot carry its part.
+    others by TCP. LabError if the hosts would be divided in different ways, or one cannot carry its
+    part.
     """
     placed, described = hosts.placed, hosts.described
     groups = max(shape.node_groups, roles.node_groups(placed))

@@ -28,10 +28,7 @@ def size_bytes(folder: Path) -> int:
 def pack(folder: Path, stream: BinaryIO, patterns: Sequence[str] = ()) -> None:
     """Write what a folder holds, or what matches the patterns, to a stream.
 
-    Raises
-    ------
-    OSError
-        If a file cannot be read, or the stream cannot be written.
+    OSError if a file cannot be read, or the stream cannot be written.
     """
     chosen = sorted({path for pattern in patterns for path in folder.glob(pattern)})
     with tarfile.open(None, "w|", stream, BLOCK_BYTES) as archive:
@@ -42,10 +39,7 @@ def pack(folder: Path, stream: BinaryIO, patterns: Sequence[str] = ()) -> None:
 def unpack(stream: BinaryIO, folder: Path, links: bool = False) -> None:
     """Write files and folders of a stream below an existing folder; links only if they are allowed.
 
-    Raises
-    ------
-    LabError
-        If the disk refuses, or the stream is no archive of files below that folder.
+    LabError if the disk refuses, or the stream is no archive of files below that folder.
     """
     try:
         with writing(folder), tarfile.open(None, "r|", stream, BLOCK_BYTES) as archive:
@@ -76,11 +70,7 @@ def replace(stream: BinaryIO, folder: Path) -> None:
     """Make a folder from a stream, in place of an older copy.
 
     The folder gets its name only once it is complete; until then it has its `partial_name`.
-
-    Raises
-    ------
-    LabError
-        As `unpack` does, or if the folder exists and is not a copy that the lab made.
+    LabError as `unpack` does, or if the folder exists and is not a copy that the lab made.
     """
     if folder.exists() and not (folder / STAMP).is_file() and any(folder.iterdir()):
         raise LabError(

@@ -95,15 +95,13 @@ def ensure(
 ) -> Binaries:
     """Find NDB Cluster and sysbench, or install what is missing.
 
+    LabError if what is installed or downloaded cannot be used, or cannot be installed here.
+
     Parameters
     ----------
     tarball : path or URL of a binary tarball of NDB Cluster; preferred to any installation.
     sha256 : its checksum, required with a URL.
     release : version of a release of the vendor, or "newest"; preferred to any installation.
-
-    Raises
-    ------
-    LabError : what is installed or downloaded cannot be used, or cannot be installed here.
     """
     if tarball is not None and release is not None:
         raise LabError(
@@ -131,13 +129,11 @@ def ensure(
 def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> None:
     """Build NDB's further programs for an installation of the lab that lacks them.
 
+    LabError if the cluster is not the lab's own from Debian, or they cannot be built here.
+
     Parameters
     ----------
     tools : names of programs to build in addition to those of `ndb_tools.BUILT`.
-
-    Raises
-    ------
-    LabError : the cluster is not the lab's own from Debian, or they cannot be built here.
     """
     wanted = tuple(dict.fromkeys((*ndb_tools.BUILT, *tools)))
     if not (lacking := ndb_tools.missing(ndb, *wanted)):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ndblab.install.progress import Phases
-from ndblab.machine import commands
+from ndblab.machine import commands, topology
 
 NODES = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
 _COMPILER_BYTES = 700_000_000
@@ -143,7 +143,9 @@ class Build:
 
         A newer source that cannot be built in the shorter way is built as its makers build it.
         """
-        jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
+        memory = topology.meminfo(topology.read_text(Path("/proc/meminfo")))
+        free_bytes = memory.get("MemAvailable", _COMPILER_BYTES)
+        jobs = parallel_jobs(len(os.sched_getaffinity(0)), free_bytes)
         with phases.timed("build") as reach:
 
             def on_line(line: str) -> bool:
@@ -165,10 +167,3 @@ class Build:
             except commands.ChildFailed:
                 self._cmake([_SHORTEN])
                 ninja()
-
-
-def _available_bytes() -> int:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return _COMPILER_BYTES

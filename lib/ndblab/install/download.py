@@ -49,15 +49,13 @@ def fetch(
 ) -> None:
     """Download `url` to `target`, unless it exists.
 
+    `Unreachable` if it cannot be fetched; LabError if it does not fit on the disk, or is not the
+    wanted one.
+
     Parameters
     ----------
     verify : raises LabError if a file is not the wanted one, which is then deleted.
     times : the disk space needed for the file and what is unpacked from it, in file sizes.
-
-    Raises
-    ------
-    Unreachable : it cannot be fetched.
-    LabError : it does not fit on the disk, or is not the wanted one.
     """
     if target.exists():
         return
@@ -104,15 +102,13 @@ def verified_sha256(file: Path, expected: str | None, name: object) -> str:
 def verify_signature(file: Path, signature: bytes, keys: str, name: str) -> str:
     """Check a file and return the fingerprint of the key that signed it.
 
+    LabError if none of the keys signed it, it was changed since, or there is no gpgv.
+
     Parameters
     ----------
     signature : the detached signature, as the vendor publishes it.
     keys : public keys in ASCII armour; text around them is ignored.
     name : the file's own name, for messages.
-
-    Raises
-    ------
-    LabError : none of the keys signed it, it was changed since, or there is no gpgv.
     """
     program = requirements.signature_checker()
     if program is None:

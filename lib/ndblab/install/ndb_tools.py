@@ -73,10 +73,7 @@ def find(ndb: Ndb, name: str) -> Path:
 def version(ndb: Ndb, name: str) -> str:
     """Return the version of a tool.
 
-    Raises
-    ------
-    LabError
-        If it is missing, does not run, or is of another version than the cluster.
+    LabError if it is missing, does not run, or is of another version than the cluster.
     """
     program = find(ndb, name)
     if name not in _UNVERSIONED:

@@ -71,10 +71,7 @@ def install_cluster(folder: Path, phases: Phases) -> None:
 def install_tools(folder: Path, ndb: Ndb, tools: Sequence[str], phases: Phases) -> None:
     """Build the tools that an installation was made without, and put them beside it.
 
-    Raises
-    ------
-    LabError
-        If Debian no longer has the source of its version, or the tools cannot be built here.
+    LabError if Debian no longer has the source of its version, or the tools cannot be built here.
     """
     cache.need_space(folder, _CLUSTER_BYTES, "building NDB's tools")
     with phases.expecting(cluster_s()), _work_folder(folder) as work:
@@ -119,12 +116,7 @@ def client_argv(ndb: Ndb, name: str) -> tuple[str, ...]:
     """Return the words that start a client program of MySQL: one that came with `ndb`, or on PATH.
 
     One that was unpacked from Debian's packages runs through the loader of the same packages, since
-    it may need newer libraries than this machine has.
-
-    Raises
-    ------
-    LabError
-        If there is none.
+    it may need newer libraries than this machine has. LabError if there is none.
     """
     own = ndb.basedir / "bin" / name
     if own.is_file() and ndb.origin == ORIGIN:

@@ -137,9 +137,7 @@ def installed(folder: Path, release: Release) -> cache.Receipt | None:
 def install(folder: Path, release: Release, phases: Phases) -> cache.Receipt:
     """Download, verify and install a release below the cache `folder`, unless it is there.
 
-    Raises
-    ------
-    LabError : it cannot be fetched, is not signed by the vendor, or does not run here.
+    LabError if it cannot be fetched, is not signed by the vendor, or does not run here.
     """
     if (present := installed(folder, release)) is not None:
         return present

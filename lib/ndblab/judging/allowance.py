@@ -46,10 +46,7 @@ class Part:
 def limits(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
     """Return what each part may use on a side of a contrast, measured or still to be measured.
 
-    Raises
-    ------
-    MissingData
-        If the dataset has no such contrast, or it is not known how its CPUs are divided.
+    MissingData if the dataset has no such contrast, or it is not known how its CPUs are divided.
     """
     if evidence.budget == ATTACHED:
         raise MissingData(NOT_DIVIDED_BY_US)
@@ -76,10 +73,7 @@ def limits(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
 def parts(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
     """Return what each part may use on a side of a contrast, and the mean use of its slices.
 
-    Raises
-    ------
-    MissingData
-        As `limits`, or if there are fewer blocks than an interval needs.
+    MissingData as `limits`, or if there are fewer blocks than an interval needs.
     """
     known = limits(evidence, contrast, name)
     where = place(evidence, contrast, name)

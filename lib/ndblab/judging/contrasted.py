@@ -42,10 +42,7 @@ def planned(evidence: Evidence, contrast: str) -> bool:
 def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
     """Return the point of a side (servers, clients, variant ...) as the manifest has it.
 
-    Raises
-    ------
-    MissingData
-        If the dataset has no such contrast.
+    MissingData if the dataset has no such contrast.
     """
     if not planned(evidence, contrast):
         raise MissingData(f"{NO_CONTRAST} {contrast}")
@@ -71,10 +68,7 @@ def named(manifest: Mapping[str, Any], claim: str) -> list[str]:
 def of_claim(evidence: Evidence, claim: Claim) -> list[str]:
     """Return the contrasts of a dataset that are to decide a claim.
 
-    Raises
-    ------
-    MissingData
-        If there is none.
+    MissingData if there is none.
     """
     found = named(evidence.dataset.manifest, claim.id)
     if not found:
@@ -155,13 +149,7 @@ class Place:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """The slices of whole blocks.
-
-        Raises
-        ------
-        MissingData
-            If there is none yet.
-        """
+        """The slices of whole blocks; MissingData if there is none yet."""
         found = slices(self.evidence, self.contrast, self.side)
         if found.empty:
             raise MissingData(f"the contrast {self.contrast} has not been measured yet")
@@ -196,13 +184,7 @@ class Place:
 
 
 def place(evidence: Evidence, contrast: str, name: str = A) -> Place:
-    """Return a side of a contrast.
-
-    Raises
-    ------
-    MissingData
-        If the dataset does not have it.
-    """
+    """Return a side of a contrast; MissingData if the dataset does not have it."""
     side(evidence, contrast, name)
     return Place(evidence, contrast, name)
 

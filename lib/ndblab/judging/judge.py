@@ -69,16 +69,12 @@ def findings(
 ) -> dict[str, Finding]:
     """Judge claims by a dataset, which may still be being measured.
 
-    Its earlier recordings count as well (`recordings`).
+    Its earlier recordings count as well (`recordings`). LabError if an id or the dataset's budget
+    is not known.
 
     Parameters
     ----------
     ids : claims to judge, in this order; None for all of `brief_claims`.
-
-    Raises
-    ------
-    LabError
-        If an id or the dataset's budget is not known.
     """
     known = {claim.id: claim for claim in brief_claims}
     chosen = list(known) if ids is None else list(ids)
@@ -205,10 +201,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
 
 
 def _failed(
-    claim: Claim,
-    state: conditions.State,
-    finding: Finding | None,
-    evidence: Callable[[], Evidence],
+    claim: Claim, state: conditions.State, finding: Finding | None, evidence: Callable[[], Evidence]
 ) -> Finding:
     """Return the verdict on a claim whose condition fails: what forces a value, or what is missing.
 

@@ -163,13 +163,7 @@ def is_brief_host(cpus: float, cpu_model: str) -> bool:
 
 
 def claims(folder: Path = FOLDER) -> list[Claim]:
-    """Read the claims.
-
-    Raises
-    ------
-    LabError
-        If the file is missing or a row is damaged; it names the line.
-    """
+    """Read the claims; LabError if the file is missing or a row is damaged; it names the line."""
     keys = {source.key for source in sources(folder)}
     found: dict[str, Claim] = {}
     path = folder / "claims.csv"

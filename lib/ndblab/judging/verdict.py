@@ -192,11 +192,7 @@ def with_tolerance(claim: Claim) -> str:
 
 
 def decide(
-    claim: Claim,
-    subject: str,
-    comparisons: Sequence[Comparison],
-    note: str = "",
-    missing: str = "",
+    claim: Claim, subject: str, comparisons: Sequence[Comparison], note: str = "", missing: str = ""
 ) -> Finding:
     """Make one finding of several comparisons: all must support the claim, any may contradict it.
 

@@ -102,16 +102,11 @@ class Groups:
         """Make the group `name` ("sql/mysqld.1" lies in "sql"), limited to `cpus` CPUs or not.
 
         One that exists keeps its processes and gets the new limit. `steps` lengthen its period, as
-        in `period_and_quota_us`.
+        in `period_and_quota_us`. LabError if the kernel refuses.
 
         Returns
         -------
         The period in microseconds; 0 without a limit.
-
-        Raises
-        ------
-        LabError
-            If the kernel refuses.
         """
         group = self.base / name
         with refusals(f"control group {name}", f"{cpus:g} CPUs in {group}" if cpus else group):
@@ -136,12 +131,7 @@ class Groups:
 
         Groups of equal weight below the same parent share CPUs equally when both want more than
         there is, whatever the number of their threads (Linux, sched-design-CFS.rst and
-        cgroup-v2.rst, "Weights").
-
-        Raises
-        ------
-        LabError
-            If the kernel refuses.
+        cgroup-v2.rst, "Weights"). LabError if the kernel refuses.
         """
         name, weight = _WEIGHT[self.kind]
         with refusals(f"control group {self.base.name}", f"{name} {weight} in {self.base}"):
@@ -205,10 +195,7 @@ class Groups:
 def groups(controller: CpuController, name: str) -> Groups:
     """Name the groups of a cluster below the host's controller; nothing is made yet.
 
-    Raises
-    ------
-    LabError
-        If the host offers no control groups to this process.
+    LabError if the host offers no control groups to this process.
     """
     if controller.kind not in ("cgroup1", "cgroup2"):
         raise LabError(

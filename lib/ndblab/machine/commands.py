@@ -38,6 +38,11 @@ def error_lines(text: str, most: int = 6) -> str:
     return "\n            ".join(line[:300] for line in errors[-most:])
 
 
+def last_line(text: str) -> str:
+    """Return the last line that is not blank; empty if there is none."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
 def exit_reason(code: int) -> str:
     """Describe how a process ended, from its exit status as `subprocess` reports it."""
     return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
@@ -54,15 +59,12 @@ def run(
 ) -> str:
     """Run one program, append what it prints to a log, and return that text.
 
+    ChildFailed if the program fails.
+
     Parameters
     ----------
     what : the first sentence of the error if it fails.
     on_line : called with each line; lines for which it returns True are progress, not logged.
-
-    Raises
-    ------
-    ChildFailed
-        If the program fails.
     """
     lines: list[str] = []
     with log.open("a") as stream:
@@ -109,14 +111,11 @@ def output(
 ) -> str:
     """Run one quick program and return everything it prints.
 
+    ChildFailed if it fails, takes too long or cannot be executed.
+
     Parameters
     ----------
     timeout_s : what it may take on an ordinary machine; None for no limit.
-
-    Raises
-    ------
-    ChildFailed
-        If it fails, takes too long or cannot be executed.
     """
     program = str(argv[0])
     limit_s = None if timeout_s is None else speed.timeout_s(timeout_s)

@@ -117,10 +117,7 @@ def from_dict(data: dict) -> Host:
 def load(path: str | Path) -> Host:
     """Read a host description from a JSON file.
 
-    Raises
-    ------
-    LabError
-        If the file cannot be read or is not a host description.
+    LabError if the file cannot be read or is not a host description.
     """
     try:
         return from_dict(json.loads(Path(path).read_text("utf-8-sig")))
@@ -136,10 +133,7 @@ def load(path: str | Path) -> Host:
 def read(root: str | Path = "/") -> Host:
     """Read the machine under `root`.
 
-    Raises
-    ------
-    LabError
-        If `root` does not hold a Linux `/proc` and `/sys`.
+    LabError if `root` does not hold a Linux `/proc` and `/sys`.
     """
     root = Path(root)
     if not (root / "proc/meminfo").exists():

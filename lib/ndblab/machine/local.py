@@ -19,19 +19,8 @@ from pathlib import Path
 import psutil
 
 from ndblab.error import LabError, writing
-from ndblab.machine import (
-    LOOPBACK,
-    HostUse,
-    Machine,
-    Marked,
-    ProcessUse,
-    cgroups,
-    commands,
-    host,
-)
-from ndblab.machine import (
-    interference as company,
-)
+from ndblab.machine import LOOPBACK, HostUse, Machine, Marked, ProcessUse, cgroups, commands, host
+from ndblab.machine import interference as company
 
 MARK = "NDBLAB_CLUSTER"
 """Environment variable that holds the folder of the cluster to which a process belongs."""

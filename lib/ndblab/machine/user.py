@@ -42,10 +42,7 @@ def forget_settings() -> None:
 def cache() -> Path:
     """Return the user's cache folder: `$XDG_CACHE_HOME`, else `~/.cache`.
 
-    Raises
-    ------
-    LabError
-        If neither is known.
+    LabError if neither is known.
     """
     try:
         place = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()

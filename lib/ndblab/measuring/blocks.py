@@ -43,12 +43,8 @@ def measure(
     If others on the host disturb the block, it is measured again, and `on_disturbed` is called with
     one line about it. The last attempt counts even if the hypervisor takes CPUs away: if it never
     stops, that is what the host is like. Once queries have lasted too long for turns, nobody takes
-    turns any more.
-
-    Raises
-    ------
-    LabError
-        If a node of the cluster has ended, or the cluster does not suit the contrast.
+    turns any more. LabError if a node of the cluster has ended, or the cluster does not suit the
+    contrast.
     """
     if clusters.startable and _begins_start(contrast, number, clusters, writer):
         clusters.close()

@@ -93,12 +93,8 @@ class Clusters:
     def binaries_of(self, variant: str) -> Binaries:
         """Return the programs of a variant: those of the second installation, or the usual ones.
 
-        Over several hosts, they are those of the host where the load generators run.
-
-        Raises
-        ------
-        ValueError
-            If the variant needs a second installation and there is none.
+        Over several hosts, they are those of the host where the load generators run. ValueError if
+        the variant needs a second installation and there is none.
         """
         if self.sites:
             return self.sites[self.plans[variant].load_host].binaries
@@ -167,12 +163,8 @@ class Clusters:
 
         For each block, all servers are restarted at the same moment, each with the options of its
         side; in every other block, the sides swap servers. The data nodes keep running, even for
-        another contrast if its servers differ only in such options.
-
-        Raises
-        ------
-        LabError
-            If a server does not come up again; the error names the side.
+        another contrast if its servers differ only in such options. LabError if a server does not
+        come up again; the error names the side.
         """
         points = {name: contrast.side(name).point for name in (A, B)}
         plan, binaries = self._needed(points[A])
@@ -207,11 +199,7 @@ class Clusters:
         Unless they are running, both clusters are started and their tables filled. Every side has
         its own cluster, whatever its variant. The clusters swap places in every other block; in two
         blocks of four, transporters and connection pools are turned as at every other start.
-
-        Raises
-        ------
-        LabError
-            If a twin does not come up; the error names the side, and neither twin runs then.
+        LabError if a twin does not come up; the error names the side, and neither twin runs then.
         """
         if self._twins_of != (contrast.name, each.block):
             self._start_twins(contrast, each)

@@ -1,39 +1,42 @@
-"""Whether a host can carry out a plan, and the contrasts that an experiment asks for."""
+"""Whether a host can carry out a plan, and what it lacks that only root can provide."""
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
+import os
+import resource
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ndblab.design.contrast import STARTS, TWINS
-from ndblab.measuring import prerequisites
-from ndblab.planning import fitness, twins
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.install import requirements
+from ndblab.install.requirements import Lack, Tool, as_root
+from ndblab.machine import own_cgroup, user
+from ndblab.machine.host import Host
+from ndblab.machine.local import LOCAL
+from ndblab.planning import fitness
+from ndblab.planning.deployment import Plan
 
-if TYPE_CHECKING:
-    from ndblab.design.contrast import Contrast
-    from ndblab.machine.host import Host
-    from ndblab.planning.deployment import Plan
+_SEGMENTS = 4096
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Programs in which tests open the report."""
 
 
 def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
     """Refuse plans that this host cannot carry out, or whose programs it cannot install.
 
+    LabError if it lacks memory or disk space, or something that only root can give it.
+
     Parameters
     ----------
-    engines : as for `measurement.measure`.
-
-    Raises
-    ------
-    LabError
-        If it lacks memory or disk space, or something that only root can give it.
+    engines : as for a `Request`.
     """
     from ndblab.install.engines import sources
 
     for source in sources(engines) if engines else [{}]:
-        prerequisites.require(machine, *plans, installing=True, **source)
+        require(machine, *plans, installing=True, **source)
     for plan in plans:
         check_size(machine, plan)
 
@@ -58,27 +61,97 @@ def disk_free_bytes(plan: Plan) -> int:
     return shutil.disk_usage(next(p for p in (folder, *folder.parents) if p.exists())).free
 
 
-def contrasts(
-    wanted: Iterable[Contrast], plans: Mapping[str, Plan], machine: Host, say: Callable[[str], None]
-) -> tuple[Contrast, ...]:
-    """Return the contrasts, with pairs of starts in place of twins for which there is no room.
+def lacks(
+    host: Host,
+    *plans: Plan,
+    tarball: str | None = None,
+    release: str | None = None,
+    tools: Iterable[Tool] = (),
+) -> list[Lack]:
+    """List everything that this host lacks for the lab's commands and for these plans.
 
     Parameters
     ----------
-    plans : of the clusters, by variant.
-    machine : the host as it is while no cluster runs.
-    say : called with one line on what is done instead, and why.
+    tarball, release : what is to be installed, as for `install.ensure`.
+    tools : what some experiments also need.
     """
-    found = []
-    for each in wanted:
-        if each.design == TWINS:
-            a, b = (plans[each.side(side).point.variant] for side in ("a", "b"))
-            if why := twins.lack(a, b, machine, disk_free_bytes(a)):
-                say(f"{each.name}: one cluster after the other, not twins: {why}")
-                each = dataclasses.replace(each, design=STARTS)
-        found.append(each)
-    if any(each.design == TWINS for each in found):
-        controller = machine.cpu_controller
-        if controller.kind not in ("cgroup1", "cgroup2"):
-            say(f"twins are in no control groups of equal weight: {controller.reason}")
-    return tuple(found)
+    found: list[Lack] = []
+    # If what is installed cannot be used, the doctor and the installation say so.
+    with contextlib.suppress(LabError):
+        found += install.lacks_sysbench()
+    with contextlib.suppress(LabError):
+        found += install.lacks_ndb(tarball, release)
+    found += [*_of_plans(plans), *_of_host(host)]
+    found += [lack for tool in tools for lack in tool.takes()]
+    return [*found, *_of_tests()]
+
+
+def require(
+    host: Host,
+    *plans: Plan,
+    installing: bool = False,
+    tarball: str | None = None,
+    release: str | None = None,
+    tools: Iterable[Tool] = (),
+) -> None:
+    """Refuse to start if this host lacks something that plans or an installation need.
+
+    LabError if something is lacking; the error lists everything, so that one line suffices. Also if
+    what is installed cannot be used, or no release fits.
+
+    Parameters
+    ----------
+    installing : whether NDB Cluster and sysbench are needed; they are installed unless present.
+    tarball, release, tools : as for `lacks`.
+    """
+    first = [*_of_plans(plans), *(install.lacks(tarball, release) if installing else ())]
+    if any(lack.needed for lack in first):
+        found = lacks(host, *plans, tarball=tarball, release=release, tools=tools)
+        raise LabError(
+            "This host lacks what only root can give it",
+            found="\n            ".join(map(str, found)),
+            next_step=requirements.next_step(found),
+        )
+
+
+def _of_plans(plans: Iterable[Plan]) -> list[Lack]:
+    return list(dict.fromkeys(lack for plan in plans for lack in _of_plan(plan)))
+
+
+def _of_plan(plan: Plan) -> Iterator[Lack]:
+    if plan.budget.kind == "pinned" and not shutil.which("numactl"):
+        use = "to bind CPUs and memory, as the brief did (or use --budget scaled)"
+        yield Lack("numactl", use, True, ("numactl",))
+    segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)
+    if segments and segments < 2 * len(plan.servers):
+        command = as_root(f"sysctl -w kernel.shmmni={_SEGMENTS}")
+        what = f"shared-memory segments (kernel.shmmni is {segments})"
+        yield Lack(what, "transporters between servers and data nodes", True, command=command)
+    files, (_, hard) = plan.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in (resource.RLIM_INFINITY, -1) and hard < files:
+        command = as_root(f"prlimit --pid $$ --nofile={files}:{files}")
+        yield Lack(f"open files (at most {hard} here)", "a socket a client", True, command=command)
+
+
+def _of_host(host: Host) -> Iterator[Lack]:
+    """Yield what the `scaled` budget needs from systemd."""
+    use = "CPU quotas, for the `scaled` budget"
+    if host.cpu_controller.kind == own_cgroup.UNDELEGATED:
+        what = f"the cpu controller ({host.cpu_controller.reason})"
+        yield Lack(what, use, command=own_cgroup.DELEGATE, again=True)
+    without = host.cpu_controller.kind == "none" and os.geteuid() != 0
+    if without and Path("/run/systemd/system").exists():
+        if Path(f"/run/user/{os.getuid()}/bus").exists():
+            return  # The manager runs but cannot help: the cpu controller is in version 1.
+        has_apt = requirements.package_manager().program == "apt-get"
+        packages = ("dbus-user-session",) if has_apt else ()
+        linger = as_root(f"loginctl enable-linger {user.name()}")
+        yield Lack("a systemd user manager", use, packages=packages, command=linger)
+
+
+def _of_tests() -> Iterator[Lack]:
+    if os.geteuid() == 0 or any(map(shutil.which, BROWSERS)):
+        return
+    # Elsewhere apt's package of this name may be something else, such as a Snap.
+    if requirements.package_manager().program != "apt-get" or install.has_debian():
+        yield Lack("Chromium", "tests that open the report", packages=("chromium",))

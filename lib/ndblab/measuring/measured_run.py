@@ -46,13 +46,8 @@ class Run:
 def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
     """Warm up and measure one run with the monitors on.
 
-    A run that the load generator itself calls a failure has that as its status.
-
-    Raises
-    ------
-    LabError
-        If a node of the cluster has ended or does not rejoin it, or the generator left nothing to
-        report.
+    A run that the load generator itself calls a failure has that as its status. LabError if a node
+    of the cluster has ended or does not rejoin it, or the generator left nothing to report.
     """
     with under_load(cluster, job) as measured:
         measured.finish()

@@ -18,7 +18,7 @@ from ndblab.machine import host
 from ndblab.measuring import feasible, manifest, performing
 from ndblab.measuring.deciding import Judging, disturbed
 from ndblab.measuring.manifest import ROOT
-from ndblab.measuring.request import Request, command, say
+from ndblab.measuring.request import Request
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT
 
@@ -33,10 +33,7 @@ RECORDED = ROOT / "data/recorded"
 
 
 def plan_for(
-    experiment: Experiment,
-    size: Profile,
-    budget: str,
-    port: int | str | None = None,
+    experiment: Experiment, size: Profile, budget: str, port: int | str | None = None
 ) -> tuple[host.Host, Plan]:
     """Plan the cluster of an experiment's default variant on this host."""
     from ndblab.cluster import start_stop
@@ -46,77 +43,45 @@ def plan_for(
     return machine, experiment.plans(size, budget, machine, places)[DEFAULT_VARIANT]
 
 
-def measure(
-    experiment: Experiment,
-    size: str = "quick",
-    budget: str = "auto",
-    overrides: dict[str, object] | None = None,
-    port: int | str | None = None,
-    progress: bool = True,
-    again: bool = True,
-    minutes: int | None = None,
-    engines: str | None = None,
-    hosts: str | None = None,
-    insecure_network: bool = False,
-    judging: Judging | None = None,
-) -> datasets.Dataset:
+def measure(experiment: Experiment, request: Request) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
-    Parameters
-    ----------
-    again : repeat a complete measurement. If False, its dataset is returned instead; with
-        `minutes`, what others on the host disturbed is first measured again, and the open claims
-        get the rest of the time.
-    minutes : minutes from the start after which open claims are no longer measured; the sweep is
-        always completed. None for the profile's own time.
-    engines : the two installations of an experiment that compares engines, as for
-        `install.engines`; None for any other experiment.
-    hosts : the hosts to spread the cluster over, as for `connected.opened`; None for this machine
-        alone, or for namespaces of this machine if the experiment needs several hosts.
-    insecure_network : leave NDB's own links between `hosts` in plain text. Links between namespaces
-        that the experiment needs never leave this machine, and are always in plain text.
-    judging : what contrasts are measured for; None for the published claims.
-
-    Raises
-    ------
-    LabError
-        If the measurement is impossible here, or a cluster fails during it; completed runs are
-        saved.
+    LabError if the measurement is impossible here, or a cluster fails during it; completed runs are
+    saved.
     """
-    asked = Request(
-        experiment, size, budget, overrides, port, progress, again, minutes, engines, hosts, judging
-    )
-    if hosts is None and not experiment.hosts:
-        return _measure(asked)
+    if request.hosts is None and not experiment.hosts:
+        return _measure(experiment, request)
     from ndblab import install
     from ndblab.hosts import connected, roles
 
-    given = hosts or roles.NAMESPACES
+    given = request.hosts or roles.NAMESPACES
     connected.refuse_unsuitable(experiment, given)
-    binaries = install.ensure(progress=progress)
-    plain = insecure_network or hosts is None
+    binaries = install.ensure(progress=request.progress)
+    plain = request.insecure_network or request.hosts is None
     with connected.opened(given, binaries, experiment.hosts, plain) as there:
-        return _measure(asked, there)
+        return _measure(experiment, request, there)
 
 
-def _measure(asked: Request, there: connected.Connected | None = None) -> datasets.Dataset:
+def _measure(
+    experiment: Experiment, request: Request, there: connected.Connected | None = None
+) -> datasets.Dataset:
     """Measure on this host, or over the hosts that are connected."""
     from ndblab import install
     from ndblab.install.engines import both
     from ndblab.measuring.clusters import Clusters
 
-    experiment, engines, progress = asked.experiment, asked.engines, asked.progress
+    engines, progress = request.engines, request.progress
     experiment.check_engines(engines)
-    wanted = experiment.size(asked.size, asked.overrides)
+    wanted = experiment.size(request.size, request.overrides)
     machine = there.data_host if there else host.read()
-    plans = _plans(asked, wanted, machine, there)
+    plans = _plans(experiment, request, wanted, machine, there)
     plan = plans[DEFAULT_VARIANT]
-    _announce(asked, wanted, plan, (there or machine).describe())
+    _announce(experiment, request, wanted, plan, (there or machine).describe())
     named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
     binaries, second = named
 
     described, identity = manifest.describe(
-        experiment, wanted, asked.budget, machine, binaries, asked.overrides, second,
+        experiment, wanted, request.budget, machine, binaries, request.overrides, second,
         there and there.hosts,
     )  # fmt: skip
     if there:
@@ -130,26 +95,23 @@ def _measure(asked: Request, there: connected.Connected | None = None) -> datase
             there.sites if there else {}, machine, there and there.network,
         )  # fmt: skip
 
-    typed = command(
-        experiment, asked.size, asked.budget, asked.overrides, asked.port, engines, asked.hosts,
-        bool(asked.hosts and there and there.hosts.insecure_network),
-    )  # fmt: skip
-    return carry_out(
-        experiment, wanted, described, identity, clusters_of, typed,
-        progress=progress, again=asked.again, minutes=asked.minutes, judging=asked.judging,
-    )  # fmt: skip
+    return carry_out(experiment, request, wanted, described, identity, clusters_of)
 
 
 def _plans(
-    asked: Request, wanted: Profile, machine: host.Host, there: connected.Connected | None
+    experiment: Experiment,
+    request: Request,
+    wanted: Profile,
+    machine: host.Host,
+    there: connected.Connected | None,
 ) -> Mapping[str, Plan]:
     """Plan the cluster of each variant, and refuse those that its hosts cannot run."""
     from ndblab.cluster import start_stop
 
-    places = start_stop.places(start_stop.home(), asked.port)
-    plans = asked.experiment.plans(wanted, asked.budget, machine, places, there and there.hosts)
+    places = start_stop.places(start_stop.home(), request.port)
+    plans = experiment.plans(wanted, request.budget, machine, places, there and there.hosts)
     if there is None:
-        feasible.check(machine, *plans.values(), engines=asked.engines)
+        feasible.check(machine, *plans.values(), engines=request.engines)
         return plans
     there.check(*plans.values())
     # Namespaces share the memory of this machine.
@@ -158,59 +120,50 @@ def _plans(
     return plans
 
 
-def _announce(asked: Request, wanted: Profile, plan: Plan, where: str) -> None:
+def _announce(
+    experiment: Experiment, request: Request, wanted: Profile, plan: Plan, where: str
+) -> None:
     """Say what is measured, where, for how long, and what must be installed first."""
     from ndblab import install
 
-    experiment = asked.experiment
-    asked.say(f"{experiment.name}: {experiment.question}")
-    asked.say(where)
-    asked.say(expected(experiment, wanted, asked.minutes))
-    asked.say(f"budget {plan.budget.kind}: {plan.budget.reason}")
+    request.say(f"{experiment.name}: {experiment.question}")
+    request.say(where)
+    request.say(expected(experiment, wanted, request.minutes))
+    request.say(f"budget {plan.budget.kind}: {plan.budget.reason}")
     if wanted.repeats == 1 and len(experiment.sweep(wanted)) > 1 and not experiment.contrasts:
-        asked.say("verdicts need at least two repeats: --repeats 2")
-    if asked.engines is None and install.find() is None:
+        request.say("verdicts need at least two repeats: --repeats 2")
+    if request.engines is None and install.find() is None:
         more = duration(install.usual_s())
-        asked.say(f"one-time install of NDB Cluster and sysbench: about {more} more")
+        request.say(f"one-time install of NDB Cluster and sysbench: about {more} more")
 
 
 def carry_out(
     experiment: Experiment,
+    request: Request,
     wanted: Profile,
     described: Mapping[str, object],
     identity: Mapping[str, object],
     clusters_of: Callable[[datasets.Writer], Clusters],
-    again_command: str,
-    *,
-    progress: bool,
-    again: bool,
-    minutes: int | None,
-    judging: Judging | None = None,
 ) -> datasets.Dataset:
-    """Measure what was described, on the clusters that `clusters_of` gives for its dataset.
-
-    Parameters
-    ----------
-    again_command : the command of this measurement, without its minutes.
-    again, minutes, judging : as for `measure`.
-    """
+    """Measure what was described, on the clusters that `clusters_of` gives for its dataset."""
     from ndblab import dataset as datasets
     from ndblab.measuring.deciding import contrasts
     from ndblab.measuring.measured_run import now_utc
 
+    minutes, progress = request.minutes, request.progress
     todo, sweep_s = experiment.sweep(wanted), time_needed.sweep_s(experiment, wanted)
     limit_s = limit_of_s(experiment, wanted, minutes)
     began_s = time.monotonic()
-    known = None if again else datasets.complete(RUNS, experiment.name, identity)
-    judging = judging or contrasts.published(experiment, again_command)
+    known = None if request.again else datasets.complete(RUNS, experiment.name, identity)
+    judging = request.judging or contrasts.published(experiment, request.command(experiment))
     if known:
         data = datasets.read(known)
         left = _left_to_do(data, judging)
         if minutes is None or not left:
             decided = ", and no claim waits for more" if minutes else ""
-            say(f"already measured{decided} (--again repeats it): {known.name}", progress)
+            request.say(f"already measured{decided} (--again repeats it): {known.name}")
             return data
-        say(f"going on with {left} for {minutes} min: {known.name}", progress)
+        request.say(f"going on with {left} for {minutes} min: {known.name}")
     opened = (
         datasets.Writer.reopen(known, described)
         if known
@@ -252,10 +205,8 @@ def limit_of_s(experiment: Experiment, wanted: Profile, minutes: int | None) -> 
 
 def expected(experiment: Experiment, wanted: Profile, minutes: int | None) -> str:
     """Say how much is to be measured, and how long it takes."""
-    sweep_s, limit_s = (
-        time_needed.sweep_s(experiment, wanted),
-        limit_of_s(experiment, wanted, minutes),
-    )
+    sweep_s = time_needed.sweep_s(experiment, wanted)
+    limit_s = limit_of_s(experiment, wanted, minutes)
     words = f"{count(len(experiment.sweep(wanted)), 'run')}, about {duration(sweep_s)}"
     if experiment.contrasts and _once(wanted, minutes):
         return words + "; then a block of each contrast"

@@ -10,6 +10,7 @@ the run, and every few seconds during a long one.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -176,10 +177,7 @@ def _ends(uses: Sequence[HostUse], began: float, duration_s: float) -> tuple[Hos
 def of(cluster: Cluster) -> Samples:
     """Return empty samples that watch the nodes of a cluster and the lab itself.
 
-    Raises
-    ------
-    LabError
-        If a node has ended, or a MySQL server does not answer.
+    LabError if a node has ended, or a MySQL server does not answer.
     """
     samples = Samples(_thread_kinds(cluster))
     for role, node_id, pid, host in cluster.pids():
@@ -232,19 +230,12 @@ def fetch_threads(cluster: Cluster, samples: Samples) -> None:
 def sampling(cluster: Cluster) -> Iterator[Samples]:
     """Sample a cluster and its host for the duration of a `with` block.
 
-    Raises
-    ------
-    LabError
-        If a node has ended, or its last MySQL server does not answer.
+    LabError if a node has ended, or its last MySQL server does not answer.
     """
     samples = of(cluster)
     stop = threading.Event()
-
-    def sample() -> None:
-        read(cluster, samples)
-
-    def fetch() -> None:
-        fetch_threads(cluster, samples)
+    sample = functools.partial(read, cluster, samples)
+    fetch = functools.partial(fetch_threads, cluster, samples)
 
     def repeat(action: Callable[[], None], every_s: float) -> None:
         """Act at a steady pace; after a delay skip what was missed, so that no window is tiny."""

@@ -19,6 +19,7 @@ from ndblab.design.catalogue import find
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement
+from ndblab.measuring.request import Request
 from ndblab.planning.workload import is_good
 
 ROOT, RECORDED = measurement.ROOT, measurement.RECORDED
@@ -41,21 +42,18 @@ def obtain(
 ) -> datasets.Dataset:
     """Return the data of an experiment.
 
+    LabError if the dataset cannot be read, is of another experiment, or cannot be measured here.
+
     Parameters
     ----------
     dataset : "recorded" for the one that comes with the lab, "measure" for a new one from this
         host, or the folder of any other, as for `folder_named`.
     size, budget, overrides : for a new measurement: name of the profile, CPU budget, and values
         by field of the profile.
-
-    Raises
-    ------
-    LabError
-        If the dataset cannot be read, is of another experiment, or cannot be measured here.
     """
     experiment = find(name)
     if dataset == "measure":
-        return measurement.measure(experiment, size, budget, overrides)
+        return measurement.measure(experiment, Request(size, budget, overrides))
     data = _recorded(name) if dataset == "recorded" else _read(folder_named(dataset))
     if data.experiment != experiment.name:
         raise LabError(
@@ -70,10 +68,7 @@ def obtain(
 def folder_named(dataset: str) -> Path:
     """Return the folder of a dataset: "latest" is the complete one that was measured here last.
 
-    Raises
-    ------
-    LabError
-        If none was.
+    LabError if none was.
     """
     if dataset != LATEST:
         return Path(dataset)
@@ -132,13 +127,7 @@ def _under_rule(manifest: Mapping[str, Any]) -> bool:
 
 
 def folder(experiment: Experiment) -> Path:
-    """Return the folder of an experiment's newest recorded dataset.
-
-    Raises
-    ------
-    LabError
-        If there is none.
-    """
+    """Return the folder of an experiment's newest recorded dataset; LabError if there is none."""
     folders = folders_of(experiment)
     if not folders:
         raise LabError(

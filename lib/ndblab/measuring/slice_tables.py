@@ -9,12 +9,12 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ndblab.dataset import SCHEMAS
-from ndblab.machine.interference import Company, disturbance
+from ndblab.machine.interference import disturbance
 from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, disturbed, status_of_probes
 from ndblab.planning import workload
@@ -47,6 +47,15 @@ class Asked:
     job: Job
 
 
+class Loaded(NamedTuple):
+    """The load of one or more slices: its report, and what was sampled meanwhile."""
+
+    report: Report
+    samples: monitor.Samples
+    host: Mapping[str, float]
+    started_utc: str
+
+
 def row(point: Point, **measured: object) -> pd.DataFrame:
     """Compose table `slices` of one slice; what was not measured is empty."""
     import pandas as pd
@@ -57,15 +66,13 @@ def row(point: Point, **measured: object) -> pd.DataFrame:
 
 def of_span(
     asked: Asked,
-    report: Report,
-    samples: monitor.Samples,
+    loaded: Loaded,
     span: tuple[float, float] | None,
-    host: Mapping[str, float],
     numbers: Sequence[int],
-    started_utc: str,
     reads: Mapping[str, pd.DataFrame],
 ) -> Run:
     """Compose the tables of a slice that had a load of its own, sampled at the ends of a span."""
+    report, samples, host, _ = loaded
     totals = _totals(report, asked.job.profile)
     tables = {"intervals": _after_warm_up(report, asked.job.profile), **report.tables}
     used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct") if name in host}
@@ -77,15 +84,12 @@ def of_span(
     if status == OK:
         status = status_of_probes(asked.job, reads, totals["queries"])
     tables |= reads if status == OK else {}
-    return _composed(asked, report, samples.company(), started_utc, status, tables, totals | used)
+    return _composed(asked, loaded, status, tables, totals | used)
 
 
 def of_load(
     asked: Asked,
-    report: Report,
-    samples: monitor.Samples,
-    host: Mapping[str, float],
-    started_utc: str,
+    loaded: Loaded,
     place: int,
     span: tuple[float, float] | None = None,
     void: str = "",
@@ -101,6 +105,7 @@ def of_load(
     void : why the slice does not count, if it does not.
     more : queries that ended after the slice but count towards it.
     """
+    report, samples, host, _ = loaded
     times = asked.job.profile
     first_s = times.warmup_s + place * times.duration_s
     intervals, ended_s = report.intervals.copy(), np.array(report.ended_s)
@@ -126,7 +131,7 @@ def of_load(
         status = BEGAN_BEFORE
     if status == OK and void:
         status = void
-    return _composed(asked, report, samples.company(), started_utc, status, tables, measured)
+    return _composed(asked, loaded, status, tables, measured)
 
 
 def _status(report: Report, totals: Mapping[str, float]) -> str:
@@ -137,26 +142,25 @@ def _status(report: Report, totals: Mapping[str, float]) -> str:
 
 def _composed(
     asked: Asked,
-    report: Report,
-    company: Company,
-    started_utc: str,
+    loaded: Loaded,
     status: str,
     tables: dict[str, pd.DataFrame],
     measured: Mapping[str, float],
 ) -> Run:
     """Return the tables of a slice with its run id, and its load's output if it is not good."""
+    company = loaded.samples.company()
     if status == OK and company.disturbs:
         status = disturbed(company)
     run_id = str(asked.place["run_id"])
     for table in tables.values():
         table.insert(0, "run_id", run_id)
     tables["slices"] = row(
-        asked.job.point, **asked.place, status=status, started_utc=started_utc,
+        asked.job.point, **asked.place, status=status, started_utc=loaded.started_utc,
         warmup_s=float(asked.job.profile.warmup_s), **measured,
         company_pct=company.pct, company=company.name,
     )  # fmt: skip
     # The intervals of a good slice hold all that its output says.
-    logs = {} if status == OK else report.logs
+    logs = {} if status == OK else loaded.report.logs
     named = {f"{run_id}.{name}": text for name, text in logs.items()}
     stolen_pct = float(measured.get("host_steal_pct", 0.0))
     return Run(tables, named, disturbance=disturbance(company, stolen_pct))

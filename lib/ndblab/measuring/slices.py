@@ -14,7 +14,6 @@ or in what is switched during the load (`measure_switched`).
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import time
@@ -27,15 +26,15 @@ from ndblab.cluster import conditions, readiness
 from ndblab.machine import speed
 from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, now_utc, probed
-from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE, Asked, of_load, of_span
+from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE, Asked, Loaded, of_load, of_span
 from ndblab.planning.point import NO_MONITOR, NONE
 from ndblab.planning.workload import is_good
 from ndblab.workloads import registry
 from ndblab.workloads.execution import connect_s
-from ndblab.workloads.load_generator import Job, Report
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.workloads.load_generator import Job
 
 CONNECT_TIMEOUT_S = 30
 """Time for all clients to connect, on top of the time per client."""
@@ -48,15 +47,16 @@ SPARE = 8
 """Spare slices in the load of a switched block, once turns of that block have come too late."""
 
 
+def connect_timeout_s(job: Job) -> float:
+    """Return how long the clients of a job may take to connect."""
+    return speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(job))
+
+
 def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
     """Measure the slices of one slot, all at the same time.
 
-    The status of a slice says if its load failed or company disturbed it.
-
-    Raises
-    ------
-    LabError
-        If a node of the cluster has ended, or does not rejoin it.
+    The status of a slice says if its load failed or company disturbed it. LabError if a node of the
+    cluster has ended, or does not rejoin it.
     """
     slot = _Slot(cluster, asked, condition != NO_MONITOR)
     with ExitStack() as stack:
@@ -92,7 +92,7 @@ class _Slot:
         generators = [registry.find(each.job.point.workload) for each in self.asked]
         seconds = self.times.warmup_s + self.times.duration_s
         self.loads = [
-            stack.enter_context(generator.running(self.cluster, _lasting(each.job, seconds)))
+            stack.enter_context(generator.running(self.cluster, each.job.lasting(seconds)))
             for generator, each in zip(generators, self.asked, strict=True)
         ]
         free = itertools.count()
@@ -111,7 +111,7 @@ class _Slot:
         began = [
             at
             for load, each in zip(self.loads, self.asked, strict=True)
-            for at in load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(each.job)))
+            for at in load.wait_began(connect_timeout_s(each.job))
         ]
         if not self.processes_sampled or None in began:
             return
@@ -146,8 +146,9 @@ class _Slot:
     def runs(self) -> list[Run]:
         """Return the tables of each slice."""
         each_of = zip(self.asked, self.reports, self.numbers, self.counted, strict=True)
+        shared = self.samples, self.host, self.started_utc
         return [
-            of_span(each, report, self.samples, self.span, self.host, mine, self.started_utc, reads)
+            of_span(each, Loaded(report, *shared), self.span, mine, reads)
             for each, report, mine, reads in each_of
         ]
 
@@ -157,28 +158,19 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
 
     In a watched slice, each second is sampled once, at its middle. The first sample also fetches
     those of NDB threads, as a run does once in 12 s. The samples only load the host, and are not
-    kept. All slices have the same job, and last whole seconds.
-
-    Raises
-    ------
-    LabError
-        If a node of the cluster has ended, or does not rejoin it.
+    kept. All slices have the same job, and last whole seconds. LabError if a node of the cluster
+    has ended, or does not rejoin it.
     """
 
     def watch(samples: monitor.Samples, first_s: float) -> None:
         _watch_some(cluster, samples, first_s, asked[0].job.profile.duration_s, watched)
 
-    report, samples, host, started_utc = _load(cluster, asked, watch)
-    return [
-        of_load(each, report, samples, host, started_utc, place) for place, each in enumerate(asked)
-    ]
+    loaded = _load(cluster, asked, watch)
+    return [of_load(each, loaded, place) for place, each in enumerate(asked)]
 
 
 def measure_switched(
-    cluster: Cluster,
-    asked: Sequence[Asked],
-    turns: Sequence[Callable[[], object]],
-    spare: int = 0,
+    cluster: Cluster, asked: Sequence[Asked], turns: Sequence[Callable[[], object]], spare: int = 0
 ) -> list[Run]:
     """Measure slices one after the other under one load; each turn switches to a slice's side.
 
@@ -187,12 +179,8 @@ def measure_switched(
 
     If a turn comes too late, its slice and all later ones are postponed to begin after it, while
     `spare` slices are left to skip. Only the lab's clock decides that, before the load has reported
-    on any of them, so no rate selects what is measured; the order of the sides stays.
-
-    Raises
-    ------
-    LabError
-        If a turn fails, a node of the cluster has ended, or does not rejoin it.
+    on any of them, so no rate selects what is measured; the order of the sides stays. LabError if a
+    turn fails, a node of the cluster has ended, or does not rejoin it.
     """
     readings: list[tuple[float, int, bool]] = []
 
@@ -211,14 +199,14 @@ def measure_switched(
             place += 1
 
     turns[0]()
-    report, samples, host, started_utc = _load(cluster, asked, switch, spare)
+    loaded = _load(cluster, asked, switch, spare)
     spans = [(began[0], ended[0] - began[0]) for began, ended in itertools.pairwise(readings)]
     runs = []
     for number, each in enumerate(asked):
         _, place, late = readings[number] if spans else (0.0, number, False)
         span = spans[number] if spans else None
         void = SWITCHED_TOO_LATE if late else ""
-        runs.append(of_load(each, report, samples, host, started_utc, place, span, void))
+        runs.append(of_load(each, loaded, place, span, void))
     return runs
 
 
@@ -227,7 +215,7 @@ def _load(
     asked: Sequence[Asked],
     during: Callable[[monitor.Samples, float], None],
     spare: int = 0,
-) -> tuple[Report, monitor.Samples, Mapping[str, float], str]:
+) -> Loaded:
     """Run one load for the slices and `spare` ones, and call `during` once its clients work."""
     samples = monitor.of(cluster)
     job, times = asked[0].job, asked[0].job.profile
@@ -238,10 +226,10 @@ def _load(
     monitor.read_company(cluster, samples)
     monitor.read_hosts(cluster, samples)
     began_s = time.monotonic()
-    with generator.running(cluster, _lasting(job, seconds)) as load:
+    with generator.running(cluster, job.lasting(seconds)) as load:
         for number, pid in enumerate(load.pids):
             samples.watch(generator.ROLE, number, pid, job.host)
-        begun = load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(job)))
+        begun = load.wait_began(connect_timeout_s(job))
         if None not in begun:
             during(samples, fmean(begun) + times.warmup_s)
         report = load.finish()
@@ -251,13 +239,7 @@ def _load(
     cluster.check_alive()
     if not is_good(report.status):
         readiness.wait_rejoined(cluster, job.servers)
-    return report, samples, host, started_utc
-
-
-def _lasting(job: Job, seconds: float) -> Job:
-    """Return a job without a warm-up that lasts this long."""
-    whole = dataclasses.replace(job.profile, warmup_s=0, duration_s=seconds)
-    return dataclasses.replace(job, profile=whole)
+    return Loaded(report, samples, host, started_utc)
 
 
 def _watch_some(

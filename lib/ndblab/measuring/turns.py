@@ -21,14 +21,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import readiness
-from ndblab.machine import speed
 from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, now_utc
-from ndblab.measuring.slice_tables import Asked, of_load
-from ndblab.measuring.slices import CONNECT_TIMEOUT_S, SWITCHED_LATE_S
+from ndblab.measuring.slice_tables import Asked, Loaded, of_load
+from ndblab.measuring.slices import SWITCHED_LATE_S, connect_timeout_s
 from ndblab.planning.workload import is_good
 from ndblab.workloads import registry, turns
-from ndblab.workloads.execution import connect_s
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,15 +96,12 @@ def measure(
 ) -> list[Run]:
     """Measure the slices of a block in their order.
 
+    LabError if a node of a cluster has ended, or does not rejoin it.
+
     Parameters
     ----------
     ready : by side, a function that returns its cluster, ready for new sessions of this side.
     pause_s : seconds in which nobody works where the side changes.
-
-    Raises
-    ------
-    LabError
-        If a node of a cluster has ended, or does not rejoin it.
     """
     order = [str(each.place["side"]) for each in asked]
     times = asked[0].job.profile
@@ -120,7 +115,9 @@ def measure(
             monitor.read_company(cluster, samples)
             monitor.read_hosts(cluster, samples)
         shared.release()
-        begun = {name: _wait_began(side) for name, side in sides.items()}
+        begun = {
+            name: side.load.wait_began(connect_timeout_s(side.job)) for name, side in sides.items()
+        }
         if failed := [name for name, at in begun.items() if None in at]:
             # The clients of the other side would wait for turns that never come.
             reports = dict.fromkeys(sides, sides[failed[0]].load.finish())
@@ -144,11 +141,11 @@ def measure(
     left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
     for each, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
-        samples, host = sides[name].samples, sides[name].samples.host(began_s, lasted_s)
-        at, second = replace(each, job=_warmed_up(each.job, before_s)), LEAD_S + place
-        after = second - before_s
-        at_utc, more = _later(started_utc, second), left[name].get(second, 0.0)
-        runs.append(of_load(at, reports[name], samples, host, at_utc, after, span, void, more))
+        samples, second = sides[name].samples, LEAD_S + place
+        host, at_utc = samples.host(began_s, lasted_s), _later(started_utc, second)
+        loaded = Loaded(reports[name], samples, host, at_utc)
+        at, more = replace(each, job=_warmed_up(each.job, before_s)), left[name].get(second, 0.0)
+        runs.append(of_load(at, loaded, second - before_s, span, void, more))
     return runs
 
 
@@ -165,14 +162,13 @@ def _connected(
     for name in dict.fromkeys(str(each.place["side"]) for each in asked):
         cluster = ready[name]()
         job = replace(jobs[name], turn=shared.of(name))
-        whole = replace(job.profile, warmup_s=0, duration_s=seconds)
         generator = registry.find(job.point.workload)
         there = [side.samples for side in sides.values() if side.cluster is cluster]
         samples = there[0] if there else monitor.of(cluster)
-        load = stack.enter_context(generator.running(cluster, replace(job, profile=whole)))
+        load = stack.enter_context(generator.running(cluster, job.lasting(seconds)))
         for pid in load.pids:
             samples.watch(generator.ROLE, len(there), pid, job.host)
-        shared.wait_connected(name, job.point.clients, _timeout_s(job), load.has_ended)
+        shared.wait_connected(name, job.point.clients, connect_timeout_s(job), load.has_ended)
         sides[name] = _Side(cluster, samples, job, load)
     return sides
 
@@ -181,14 +177,6 @@ def _of_clusters(sides: Mapping[str, _Side]) -> list[tuple[monitor.Samples, Clus
     """Return the samples of each cluster, which both sides may share."""
     found = {id(side.samples): (side.samples, side.cluster) for side in sides.values()}
     return list(found.values())
-
-
-def _wait_began(side: _Side) -> list[float | None]:
-    return side.load.wait_began(_timeout_s(side.job))
-
-
-def _timeout_s(job: Job) -> float:
-    return speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(job))
 
 
 def _sample(

@@ -64,10 +64,7 @@ class Shares:
 def choose(host: Host, wanted: str) -> Budget:
     """Choose the budget: the requested one, or for "auto" the one that fits the host.
 
-    Raises
-    ------
-    LabError
-        If the budget is unknown, or it is impossible here.
+    LabError if the budget is unknown, or it is impossible here.
     """
     if wanted not in BUDGETS:
         raise LabError(
@@ -161,12 +158,8 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
     """Divide the host.
 
     Source: the brief's numactl lines for `pinned`; its CPU counts as fractions for `scaled`. The
-    data nodes of several node groups divide the CPUs that the brief gives its two.
-
-    Raises
-    ------
-    LabError
-        If a half of the host has too few cores for a data node of each node group.
+    data nodes of several node groups divide the CPUs that the brief gives its two. LabError if a
+    half of the host has too few cores for a data node of each node group.
     """
     if kind == "shared":
         return Shares((Share(),) * 2 * node_groups)

@@ -163,10 +163,7 @@ class Plan:
     def check(self, host: Host, disk_free_bytes: float) -> None:
         """Refuse a plan that does not fit this host.
 
-        Raises
-        ------
-        LabError
-            If there is too little memory or disk; it says how much is missing.
+        LabError if there is too little memory or disk; it says how much is missing.
         """
         for what, needed, there in (
             ("memory", self.memory_bytes, host.memory_available_bytes),
@@ -184,10 +181,7 @@ class Plan:
 def make(host: Host, shape: Shape) -> Plan:
     """Plan the cluster of `shape` on `host`.
 
-    Raises
-    ------
-    LabError
-        If the budget is unknown or impossible here, or there are more servers than node ids.
+    LabError if the budget is unknown or impossible here, or there are more servers than node ids.
     """
     budget = cpu_budget.choose(host, shape.budget)
     shape.check_node_ids()

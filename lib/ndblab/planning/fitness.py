@@ -20,14 +20,11 @@ _ROUNDING_CPUS = 1e-6
 def check_cpus(plan: Plan, usable: Collection[int]) -> None:
     """Refuse to go on if CPUs of the plan are gone: switched off, say, or taken from our cpuset.
 
+    LabError if the plan binds a process to a CPU that is gone, or divides more CPUs than there are.
+
     Parameters
     ----------
     usable : logical CPUs that the lab may use now.
-
-    Raises
-    ------
-    LabError
-        If the plan binds a process to a CPU that is gone, or divides more CPUs than there are.
     """
     gone = {cpu for node in plan.nodes for cpu in node.share.cpus} - set(usable)
     divided = sum(node.share.quota_cpus or 0 for node in plan.data_nodes)
@@ -49,10 +46,7 @@ def check_cpus(plan: Plan, usable: Collection[int]) -> None:
 def check_numa_memory(plan: Plan, host: Host) -> None:
     """Refuse a plan that binds processes to NUMA nodes with too little memory.
 
-    Raises
-    ------
-    LabError
-        If the processes that may use only certain nodes need more memory than these have.
+    LabError if the processes that may use only certain nodes need more memory than these have.
     """
     needed: Counter[tuple[int, ...]] = Counter()
     for node in plan.data_nodes:
@@ -86,10 +80,7 @@ def tasks(plan: Plan) -> int:
 def check_tasks(plan: Plan, host: Host) -> None:
     """Refuse a plan with more processes and threads than may be started on a host.
 
-    Raises
-    ------
-    LabError
-        If there are more; it says how many may be started.
+    LabError if there are more; it says how many may be started.
     """
     if host.tasks_left is not None and tasks(plan) > host.tasks_left:
         where = f"Host {plan.hosts[0].name}" if plan.hosts else "This host"

@@ -74,11 +74,7 @@ def ndb_path(path: str) -> str:
     """Return a path if NDB's configuration file, without quotes and escapes, can hold it.
 
     Source: observed with ndb_mgmd 9.7.4, whose lines end at "#" and have at most 1023 bytes.
-
-    Raises
-    ------
-    LabError
-        If the file cannot hold this path.
+    LabError if the file cannot hold this path.
     """
     plain = path == path.strip() and not set(path) & set("#\n\r")
     if not plain or len(os.fsencode(path)) > LONGEST_NDB_PATH:

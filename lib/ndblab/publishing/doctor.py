@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from ndblab import install
 from ndblab.cluster import start_stop
@@ -21,10 +20,9 @@ from ndblab.install import requirements
 from ndblab.install.requirements import Tool
 from ndblab.machine import host, own_cgroup, user
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import feasible, measurement, prerequisites
+from ndblab.measuring import feasible, measurement
 from ndblab.planning.deployment import Plan
 
-T = TypeVar("T")
 CPUS = 2
 """The fewest CPUs on which a cluster and its load can be measured at all."""
 
@@ -61,7 +59,8 @@ def examine(tools: Iterable[Tool] = ()) -> list[Finding]:
     return [
         *_host(this_host),
         *_plan(this_host, plan),
-        *_software(),
+        _usable("NDB Cluster", _ndb),
+        _usable("sysbench", _sysbench),
         *map(_tool, tools),
         _namespaces(),
         *_root(this_host, plan, tools),
@@ -154,26 +153,11 @@ def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
 
 def _root(this_host: host.Host, plan: Plan | LabError, tools: Iterable[Tool]) -> Iterator[Finding]:
     plans = () if isinstance(plan, LabError) else (plan,)
-    lacks = prerequisites.every(this_host, *plans, tools=tools)
+    lacks = feasible.lacks(this_host, *plans, tools=tools)
     if lacks:
         state = "missing" if any(lack.needed for lack in lacks) else "note"
         found = "".join(f"\n        - {lack}" for lack in lacks)
         yield Finding(state, "only root can give", found, requirements.next_step(lacks))
-
-
-def _software() -> Iterator[Finding]:
-    yield _program(
-        "NDB Cluster",
-        install.find_ndb,
-        lambda ndb: f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})",
-        _missing_ndb,
-    )
-    yield _program(
-        "sysbench",
-        install.find_sysbench,
-        lambda sysbench: f"{sysbench.version} ({sysbench.program})",
-        _missing_sysbench,
-    )
 
 
 def _tool(tool: Tool) -> Finding:
@@ -198,21 +182,19 @@ def _namespaces() -> Finding:
     return Finding("ok", thing, "usable as hosts (--hosts namespaces)")
 
 
-def _program(
-    thing: str,
-    find: Callable[[], T | None],
-    describe: Callable[[T], str],
-    missing: Callable[[], Finding],
-) -> Finding:
+def _usable(thing: str, examined: Callable[[], Finding]) -> Finding:
+    """Report a program; one that is here and cannot be used is missing."""
     try:
-        program = find()
-        return missing() if program is None else Finding("ok", thing, describe(program))
+        return examined()
     except LabError as error:
         return Finding("missing", thing, f"{error.what}: {error.found}", error.next_step or "")
 
 
-def _missing_ndb() -> Finding:
-    thing, release = "NDB Cluster", install.release_for()
+def _ndb() -> Finding:
+    thing = "NDB Cluster"
+    if ndb := install.find_ndb():
+        return Finding("ok", thing, f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})")
+    release = install.release_for()
     lacks = requirements.of_tarball(release.file) if release else []
     if lacks:
         names = ", ".join(lack.what for lack in lacks)
@@ -226,7 +208,9 @@ def _missing_ndb() -> Finding:
     return Finding("note", thing, "not installed yet", remedy)
 
 
-def _missing_sysbench() -> Finding:
+def _sysbench() -> Finding:
+    if sysbench := install.find_sysbench():
+        return Finding("ok", "sysbench", f"{sysbench.version} ({sysbench.program})")
     if install.has_debian():
         remedy = "It is installed with NDB Cluster."
         return Finding("note", "sysbench", "not installed yet", remedy)

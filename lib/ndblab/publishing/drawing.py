@@ -34,15 +34,12 @@ _NAMED = re.compile(r'(\bid="|url\(#|xlink:href="#)')
 def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
     """Draw a figure.
 
+    LabError if the figure is unknown, or the source holds nothing that it could show.
+
     Parameters
     ----------
     source : a forecast for the capacity model's figures; a host, as for `hosts.with_plan`, for
         Figures 2 and 3; a dataset for the others.
-
-    Raises
-    ------
-    LabError
-        If the figure is unknown, or the source holds nothing that it could show.
     """
     if isinstance(source, str):
         return _draw_host(key, source)

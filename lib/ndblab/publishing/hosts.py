@@ -25,16 +25,13 @@ def brief() -> host.Host:
 def with_plan(which: str = RECORDED) -> tuple[host.Host, deployment.Plan]:
     """Return a host and the plan of a cluster with 16 MySQL servers on it.
 
+    LabError if there is no such description.
+
     Parameters
     ----------
     which : "brief" for the brief's server, with the CPUs it published; "recorded" for the host of
         the recorded datasets; "this" for the current host; or the file of a host description, as
         `./lab doctor --json` prints it.
-
-    Raises
-    ------
-    LabError
-        If there is no such description.
     """
     experiment, places = find(TYPICAL), deployment.Places(brief=which == BRIEF)
     if which == RECORDED:

@@ -19,10 +19,7 @@ AT_ONCE = 2
 def each(work: Callable[..., Any], calls: Sequence[tuple], at_once: int = 1) -> Iterator[Any]:
     """Yield the result of each call, in the order of the calls.
 
-    Raises
-    ------
-    LabError
-        If a call raised one, or its process died. The other processes are ended.
+    LabError if a call raised one, or its process died. The other processes are ended.
     """
     fork = multiprocessing.get_context("fork")
     waiting, running, results = list(enumerate(calls)), {}, {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm
@@ -16,7 +17,7 @@ from ndblab.design.experiment import Experiment
 from ndblab.error import LabError, writing
 from ndblab.hosts import connected, roles
 from ndblab.measuring import dry_run, measurement, recorded
-from ndblab.planning.profile import Profile
+from ndblab.measuring.request import Request
 from ndblab.publishing import notebook, processes, terminal, trial
 from ndblab.publishing.hosts import THIS
 
@@ -26,27 +27,16 @@ RECORDED = "recorded"
 def reproduce(
     chosen: Sequence[Experiment],
     source: str | None,
-    size: str,
-    budget: str,
-    overrides: dict[str, object],
-    port: int | None,
+    request: Request,
     out: Path,
-    again: bool = True,
-    minutes: int | None = None,
-    engines: str | None = None,
-    hosts: str | None = None,
-    insecure_network: bool = False,
-    attach: tuple[str | None, str | None] | None = None,
     rest_recorded: bool = False,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
 
     Parameters
     ----------
-    source : "recorded", the folder of a dataset, or None to measure on this host.
-    again, minutes, engines, hosts, insecure_network : as for `measurement.measure`; of several
-        experiments, only those that compare engines get `engines`.
-    attach : connect string and endpoints of a running cluster to measure.
+    source : "recorded", the folder of a dataset, or None to measure as the `request` says; of
+        several experiments, only those that compare engines get its engines.
     rest_recorded : use recorded data for all experiments but that of the dataset in `source`.
 
     Of several experiments, those that cannot be measured with these options, or were never
@@ -57,7 +47,7 @@ def reproduce(
     chosen, sources = _sources(chosen, source, rest_recorded)
     for experiment in chosen:
         _check(experiment, sources[experiment.name])
-    left_out = _left_out(chosen, sources, hosts, attach, engines) if several else {}
+    left_out = _left_out(chosen, sources, request) if several else {}
     chosen = [experiment for experiment in chosen if experiment.name not in left_out]
     for name, why in left_out.items():
         print(f"{name} is left out: {why}", file=sys.stderr)
@@ -65,19 +55,13 @@ def reproduce(
     def measured(experiment: Experiment) -> str | None:
         if sources[experiment.name] or not experiment.grid:
             return sources[experiment.name]
-        shared = {"size": size, "overrides": overrides, "again": again, "minutes": minutes}
-        if attach:
-            return str(attaching.measure(experiment, *attach, **shared).path.resolve())
-        named = engines if experiment.compares_engines or not several else None
-        data = measurement.measure(
-            experiment, budget=budget, port=port, engines=named, hosts=hosts,
-            insecure_network=insecure_network, **shared,
-        )  # fmt: skip
+        measure = attaching.measure if request.attach else measurement.measure
+        data = measure(experiment, _own(request, experiment, several))
         return str(data.path.resolve())
 
     for experiment in chosen:
         if experiment.grid and not sources[experiment.name]:
-            _check_whole(experiment, experiment.size(size, overrides), not (hosts or attach))
+            _check_whole(experiment, request, not (request.hosts or request.attach))
     _print_all(chosen, [measured(experiment) for experiment in chosen], out)
     for name, why in left_out.items():
         print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
@@ -86,16 +70,7 @@ def reproduce(
 
 
 def dry_runs(
-    chosen: Sequence[Experiment],
-    size: str,
-    budget: str,
-    overrides: dict[str, object],
-    port: int | None,
-    described: str | None = None,
-    engines: str | None = None,
-    hosts: str | None = None,
-    insecure_network: bool = False,
-    attach: tuple[str | None, str | None] | None = None,
+    chosen: Sequence[Experiment], request: Request, described: str | None = None
 ) -> Iterator[str]:
     """Yield what `reproduce` would do to measure each experiment, with the same options.
 
@@ -107,28 +82,31 @@ def dry_runs(
     for experiment in chosen:
         if several and not experiment.grid:
             continue
-        if several and (why := _why_not(experiment, None, hosts, attach, engines, planned=True)):
+        if several and (why := _why_not(experiment, None, request, planned=True)):
             yield f"# {experiment.name} is left out: {why}"
             continue
-        here = not (described or hosts or attach)
-        _check_whole(experiment, experiment.size(size, overrides), here)
-        if attach:
-            yield attaching.describe_only(experiment, *attach, size, overrides)
+        here = not (described or request.hosts or request.attach)
+        _check_whole(experiment, request, here)
+        if request.attach:
+            yield attaching.describe_only(experiment, request)
         else:
-            named = engines if experiment.compares_engines or not several else None
-            yield dry_run.dry_run(
-                experiment, size, budget, overrides, port, described, named, hosts,
-                insecure_network,
-            )  # fmt: skip
+            yield dry_run.dry_run(experiment, _own(request, experiment, several), described)
 
 
-def _check_whole(experiment: Experiment, size: Profile, here: bool) -> None:
+def _own(request: Request, experiment: Experiment, several: bool) -> Request:
+    """Return the request for one of several experiments: only some of them compare engines."""
+    alone = not several or experiment.compares_engines
+    return request if alone else replace(request, engines=None)
+
+
+def _check_whole(experiment: Experiment, request: Request, here: bool) -> None:
     """Refuse an experiment whose measurement or notebook would fail, before anything starts.
 
     Parameters
     ----------
     here : whether the cluster is on this host alone, whose programs say which settings they take.
     """
+    size = experiment.size(request.size, request.overrides)
     contract.check(experiment, size)
     notebook.check(catalogue.notebook(experiment), ["dataset"])
     # Tests cover the settings of the lab's own experiments.
@@ -150,14 +128,10 @@ def _sources(
 
 
 def _left_out(
-    chosen: Sequence[Experiment],
-    sources: Mapping[str, str | None],
-    hosts: str | None,
-    attach: tuple[str | None, str | None] | None,
-    engines: str | None,
+    chosen: Sequence[Experiment], sources: Mapping[str, str | None], request: Request
 ) -> dict[str, str]:
     """Return the experiments of several that are left out, with the reason, by name."""
-    reasons = {e.name: _why_not(e, sources[e.name], hosts, attach, engines) for e in chosen}
+    reasons = {each.name: _why_not(each, sources[each.name], request) for each in chosen}
     return {name: why for name, why in reasons.items() if why}
 
 
@@ -180,12 +154,7 @@ def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: P
 
 
 def _why_not(
-    experiment: Experiment,
-    source: str | None,
-    hosts: str | None,
-    attach: tuple[str | None, str | None] | None,
-    engines: str | None,
-    planned: bool = False,
+    experiment: Experiment, source: str | None, request: Request, planned: bool = False
 ) -> str:
     """Say in one line why an experiment is left out of several; empty if it is not.
 
@@ -198,11 +167,12 @@ def _why_not(
     if source:
         known = source != RECORDED or recorded.has(experiment)
         return "" if known else "no dataset of it comes with the lab"
+    hosts, engines = request.hosts, request.engines
     named = engines if experiment.compares_engines else experiment.hosts and hosts
     if not (planned or named) and experiment.lacks and (why := experiment.lacks()):
         return why
     try:
-        if attach:
+        if request.attach:
             attachable.check(experiment)
         elif hosts:
             connected.refuse_unsuitable(experiment, hosts)

@@ -29,10 +29,7 @@ _LAST = (verdict.UNKNOWN, verdict.INCONCLUSIVE)
 
 
 def screen(
-    experiment: Experiment,
-    answer: Answer | None,
-    table: pd.DataFrame | None,
-    places: Sequence[str],
+    experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, places: Sequence[str]
 ) -> str:
     """Write the end of a reproduction: question, answer, verdicts, and where everything is.
 

@@ -31,12 +31,8 @@ if TYPE_CHECKING:
 def check(experiment: Experiment, size: Profile) -> None:
     """Refuse settings that a program does not take, and loads that a cluster has no servers for.
 
-    If nothing is installed yet, or the cluster has several hosts, nothing is checked.
-
-    Raises
-    ------
-    LabError
-        For the first setting or load refused: it names the variant, and quotes the program.
+    If nothing is installed yet, or the cluster has several hosts, nothing is checked. LabError for
+    the first setting or load refused: it names the variant, and quotes the program.
     """
     binaries = install.find()
     if binaries is None or experiment.hosts or experiment.compares_engines:

@@ -32,10 +32,7 @@ def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame
 def every(only: Sequence[str] | None = None) -> pd.DataFrame:
     """Judge all claims, or only those in `only`, by the recorded datasets.
 
-    Raises
-    ------
-    LabError
-        If there is no such claim.
+    LabError if there is no such claim.
     """
     published = _published(only)
     order = {claim.id: i for i, claim in enumerate(published)}

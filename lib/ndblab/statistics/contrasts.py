@@ -31,10 +31,7 @@ host's drift affects: in the recorded hour, minutes up to six apart are correlat
 def whole(slices: pd.DataFrame, contrast: str) -> pd.DataFrame:
     """Return the slices of the whole blocks of a contrast, in the order of measurement.
 
-    Raises
-    ------
-    MissingData
-        If there is no whole block.
+    MissingData if there is no whole block.
     """
     mine = slices[slices["contrast"] == contrast]
     good = mine[(mine["status"] == OK) & (mine["qps"] > 0)]
@@ -50,14 +47,11 @@ def log_ratios(
 ) -> np.ndarray:
     """Return the logarithm of A over B: one row per block, one column per half (or one in all).
 
+    MissingData if no whole block has it.
+
     Parameters
     ----------
     quantity : a column of `slices`, or any positive quantity of slices by run id.
-
-    Raises
-    ------
-    MissingData
-        If no whole block has it.
     """
     found = whole(slices, contrast)
     half = found["slot"] > found["of"] / 2

@@ -31,13 +31,7 @@ class Usage:
         return roles.pivot(index="run_id", columns="role", values="cpu_pct")
 
     def of_roles(self, run_ids: Sequence[str]) -> pd.DataFrame:
-        """Return the CPU of each role in these runs.
-
-        Raises
-        ------
-        MissingData
-            If none was recorded.
-        """
+        """Return the CPU of each role in these runs; MissingData if none was recorded."""
         found = self.roles.reindex(list(run_ids)).dropna(how="all")
         if found.empty:
             raise MissingData("no CPU of processes was recorded")
@@ -48,12 +42,8 @@ class Usage:
 
         All servers of a sweep run all the time, and idle ones use some CPU too. The `servers`
         busiest ones have the clients, which a contrast moves from server to server. This does not
-        hold for a duet's slices, in which the servers of both sides have clients.
-
-        Raises
-        ------
-        MissingData
-            If none was recorded.
+        hold for a duet's slices, in which the servers of both sides have clients. MissingData if
+        none was recorded.
         """
         each = self._servers[self._servers["run_id"].isin(run_ids)]
         serving = each.sort_values("cpu_pct", ascending=False).groupby("run_id").head(servers)
@@ -64,14 +54,11 @@ class Usage:
     def of_threads(self, run_ids: Sequence[str]) -> pd.DataFrame:
         """Return the CPU of each NDB thread, user and system, as the operating system counts it.
 
+        MissingData if none was recorded.
+
         Returns
         -------
         `run_id`, `node_id`, `thr_no`, `thread` (the kind), `pct`.
-
-        Raises
-        ------
-        MissingData
-            If none was recorded.
         """
         found = self._threads[self._threads["run_id"].isin(run_ids)]
         if found.empty:
@@ -162,7 +149,7 @@ def serving_us_by_role(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFr
     """Divide the CPU time of what serves a query by the number of queries, role by role.
 
     The MySQL servers with clients, the data nodes and sysbench serve it; unlike in `per_query`, the
-    CPU of idle servers does not count.
+    CPU of idle servers does not count. MissingData if none was recorded at all.
 
     Parameters
     ----------
@@ -172,11 +159,6 @@ def serving_us_by_role(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFr
     -------
     Microseconds by the index of `runs`, a column `<role>_us` for each of `QUERY_ROLES`; NaN where
     CPU was not recorded.
-
-    Raises
-    ------
-    MissingData
-        If none was recorded at all.
     """
     usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
     used = usage.roles.reindex(columns=list(QUERY_ROLES)).assign(mysqld=_serving_pct(usage, runs))

@@ -122,21 +122,15 @@ def geometric(values: Values, confidence: float = CONFIDENCE) -> Estimate:
 
 
 def ratio(
-    a: Values,
-    b: Values,
-    confidence: float = CONFIDENCE,
-    pooled: Variability = UNKNOWN,
+    a: Values, b: Values, confidence: float = CONFIDENCE, pooled: Variability = UNKNOWN
 ) -> Estimate:
     """Return the ratio of the geometric means of `a` and `b`, with Welch's interval.
+
+    ValueError if a side is empty or has a value that is not positive and finite.
 
     Parameters
     ----------
     pooled : variability of all points together, towards which that of each side is shrunk.
-
-    Raises
-    ------
-    ValueError
-        If a side is empty or has a value that is not positive and finite.
     """
     sides = _logs(a), _logs(b)
     centre = float(sides[0].mean() - sides[1].mean())

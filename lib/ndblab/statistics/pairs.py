@@ -20,16 +20,11 @@ PAIR = ["repeat", "servers", "clients", "workload"]
 
 
 def log_ratios(top: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
-    """Return the logarithm of the throughput ratio of each pair.
+    """Return the logarithm of the throughput ratio of each pair; MissingData if there is no pair.
 
     Returns
     -------
     `clients` and `log`, one row a pair; a run without its counterpart is left out.
-
-    Raises
-    ------
-    MissingData
-        If there is no pair.
     """
     columns = [*PAIR, "qps"]
     both = top[columns].merge(base[columns], on=PAIR, suffixes=("", "_base"))
@@ -42,12 +37,8 @@ def ratio(logs: pd.DataFrame, clients: Sequence[int], confidence: float = CONFID
     """Return the geometric mean of the ratios at these numbers of clients, with its t interval.
 
     The variability is that of pairs at equal clients. That of the pairs asked for is shrunk towards
-    that of all pairs, since two or three pairs alone say little about it.
-
-    Raises
-    ------
-    MissingData
-        If there is no pair with these clients.
+    that of all pairs, since two or three pairs alone say little about it. MissingData if there is
+    no pair with these clients.
     """
     asked = logs[logs["clients"].isin(clients)]
     if asked.empty:

@@ -19,17 +19,12 @@ ALL = "all"
 def variants(
     runs: pd.DataFrame, names: Sequence[str], workload: str = "oltp_point_select"
 ) -> pd.DataFrame:
-    """Compare variants with the default, over shared memory.
+    """Compare variants with the default, over shared memory; MissingData if a variant has no pair.
 
     Returns
     -------
     `variant`, `clients`, `pairs`, `qps`, `qps_default`, `ratio`, `low`, `high`: a row per number
     of clients and, if there are several, one for all pairs together.
-
-    Raises
-    ------
-    MissingData
-        If a variant has no pair.
     """
     good = summary.good(runs)
     base = summary.select(good, workload=workload)
@@ -43,14 +38,11 @@ def variants(
 def transporters(runs: pd.DataFrame) -> pd.DataFrame:
     """Compare shared memory with TCP, in the default variant.
 
+    MissingData if a workload has no pair.
+
     Returns
     -------
     `workload`, `clients`, `pairs`, `qps`, `qps_tcp`, `ratio`, `low`, `high`.
-
-    Raises
-    ------
-    MissingData
-        If a workload has no pair.
     """
     good = summary.good(runs)
     tables = {

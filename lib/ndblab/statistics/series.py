@@ -34,29 +34,29 @@ _HOUR_S = 3600
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 
-def smooth(values: pd.Series, window: int = WINDOW) -> pd.Series:
+def smooth(values: pd.Series) -> pd.Series:
     """Return the running median around each sample; the window is cut off at the ends."""
-    return values.rolling(window, center=True, min_periods=1).median()
+    return values.rolling(WINDOW, center=True, min_periods=1).median()
 
 
-def outliers(values: pd.Series, window: int = WINDOW) -> pd.Series:
+def outliers(values: pd.Series) -> pd.Series:
     """Mark the samples further than 5 scaled MADs from the running median.
 
     The MAD is that of the whole run, times 1.4826 (for normal samples, the standard deviation). If
     more than half of the samples lie on the running median, as percentiles from a histogram may,
     the mean absolute deviation times 1.2533 replaces it (Iglewicz and Hoaglin 1993).
     """
-    distance = (values - smooth(values, window)).abs()
+    distance = (values - smooth(values)).abs()
     return distance > OUTLYING * _scale(distance)
 
 
-def settled(values: pd.Series, window: int = WINDOW) -> pd.Series:
+def settled(values: pd.Series) -> pd.Series:
     """Even out late counts: a sample far below the running median, and the next far above it.
 
     Both get their mean if each is an outlier but the two together are not, as when sysbench reports
     late and the next report counts what that one missed. The sum stays the same.
     """
-    off = values - smooth(values, window)
+    off = values - smooth(values)
     limit = OUTLYING * _scale(off.abs())
     following = off.shift(-1)
     late = (off < -limit) & (following > limit) & ((off + following).abs() <= limit)
@@ -101,20 +101,13 @@ def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFID
 
 
 def prefix_ratio(
-    values: pd.Series,
-    seconds: float,
-    interval_s: float = 1.0,
-    confidence: float = CONFIDENCE,
+    values: pd.Series, seconds: float, interval_s: float = 1.0, confidence: float = CONFIDENCE
 ) -> Estimate:
     """Return the mean of the first seconds over the mean of the whole run.
 
     The start and the rest may differ in level, so the interval comes from how much windows of that
-    length differ within the rest. It is NaN if the rest has fewer than 4 such windows.
-
-    Raises
-    ------
-    ValueError
-        If the run is not longer than `seconds`.
+    length differ within the rest. It is NaN if the rest has fewer than 4 such windows. ValueError
+    if the run is not longer than `seconds`.
     """
     x = _samples(values)
     first = round(seconds / interval_s)
@@ -151,10 +144,7 @@ def quantile(
 
 
 def band(
-    values: pd.Series,
-    share: float = 0.95,
-    interval_s: float = 1.0,
-    confidence: float = CONFIDENCE,
+    values: pd.Series, share: float = 0.95, interval_s: float = 1.0, confidence: float = CONFIDENCE
 ) -> Estimate:
     """Return half the width of the band that holds a share of the samples, over its middle.
 
@@ -181,16 +171,12 @@ def windows_share(
     """Return the share of windows whose mean is near that of the whole run.
 
     It follows from the standard deviation of all windows of this length, by the normal
-    distribution: an hour has too few windows to determine a share of 95 % by counting.
+    distribution: an hour has too few windows to determine a share of 95 % by counting. ValueError
+    if the run is not longer than `seconds`.
 
     Parameters
     ----------
     within : 0.03 is 3 % of the mean of the whole run.
-
-    Raises
-    ------
-    ValueError
-        If the run is not longer than `seconds`.
     """
     x = _samples(values)
     length = round(seconds / interval_s)

@@ -67,11 +67,7 @@ Checked = Callable[[Ended], Ended]
 
 @contextmanager
 def running(
-    cluster: Cluster,
-    command: Command,
-    timeout_s: float,
-    checked: Checked,
-    watched: bool = False,
+    cluster: Cluster, command: Command, timeout_s: float, checked: Checked, watched: bool = False
 ) -> Iterator[Action]:
     """Run an action for the length of a `with` block at most.
 

@@ -31,12 +31,8 @@ def parts(job: Job) -> list[Job]:
     """Divide the clients of a job among its processes.
 
     sysbench deals its clients to the servers in turn. Each process continues where the one before
-    it ended, so that every server has as many clients as under a single process.
-
-    Raises
-    ------
-    LabError
-        If there are fewer clients than processes.
+    it ended, so that every server has as many clients as under a single process. LabError if there
+    are fewer clients than processes.
     """
     clients, number = job.point.clients, job.processes
     if clients < number:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ class Job:
         """The options as words of a command line."""
         return [f"--{name}={value}" for name, value in self.options.items()]
 
+    def lasting(self, seconds: float) -> Job:
+        """Return the same job without a warm-up, for this long."""
+        return replace(self, profile=replace(self.profile, warmup_s=0, duration_s=seconds))
+
 
 @dataclass(frozen=True)
 class Filled:
@@ -181,10 +185,7 @@ class Load(Protocol):
     def finish(self) -> Report:
         """Let the load run for its time, or to its own end, and return its report.
 
-        Raises
-        ------
-        LabError
-            If the generator itself fails in a way that leaves nothing to report.
+        LabError if the generator itself fails in a way that leaves nothing to report.
         """
         ...
 

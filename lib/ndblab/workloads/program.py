@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.machine.commands import exit_reason
+from ndblab.machine.commands import exit_reason, last_line
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Command, Filled, spawned
 
@@ -28,23 +28,15 @@ def command(module: str, *arguments: str) -> Command:
     return Command(argv, {"PYTHONPATH": str(Path(__file__).parents[2])})
 
 
-def last_line(text: str) -> str:
-    """Return the last line that is not blank; empty if there is none."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
-
-
 def fill(cluster: Cluster, command: Command, tables: str, rows: int) -> Filled:
     """Fill tables with a program, and measure the data memory that they take in NDB.
+
+    LabError if the program fails.
 
     Parameters
     ----------
     tables : what they are called, for the message.
     rows : about how many are expected.
-
-    Raises
-    ------
-    LabError
-        If the program fails.
     """
     began = time.monotonic()
     before = sysbench.data_memory_bytes(cluster)

@@ -132,10 +132,7 @@ def _script(binaries: Binaries, name: str) -> str:
 def prepare(cluster: Cluster, job: Job) -> Filled:
     """Fill the tables, and count their rows.
 
-    Raises
-    ------
-    LabError
-        If a table lacks rows: sysbench may exit with 0 though one of its threads gave up.
+    LabError if a table lacks rows: sysbench may exit with 0 though one of its threads gave up.
     """
     began, database = time.monotonic(), job.database or DATABASE
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
@@ -160,12 +157,7 @@ def weigh(cluster: Cluster, job: Job) -> Filled:
     """Fill as many tables with half the rows, in a database of their own, and drop them again.
 
     Memory beyond the rows, such as that of partly filled pages, is the same for these tables as for
-    those of `prepare`, so it cancels out of the difference.
-
-    Raises
-    ------
-    LabError
-        As for `prepare`.
+    those of `prepare`, so it cancels out of the difference. LabError as for `prepare`.
     """
     half = replace(job.profile, table_size=max(1, job.profile.table_size // 2))
     filled = prepare(cluster, replace(job, profile=half, database=WEIGHED))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.dataset import overrun
 from ndblab.error import LabError
+from ndblab.machine.commands import last_line
 from ndblab.workloads.load_generator import METRICS, OK
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ _CLIENTS = re.compile(r"^Number of threads: (\d{1,9})$")
 _WARMING_UP = re.compile(r"^Warming up for \d+ seconds")
 _COMPLAINT = re.compile(r"^(?:(?:FATAL|ALERT|PANIC): *(.+)|(invalid .+))$")
 _ERROR_NUMBER = re.compile(r"\b(?:MySQL error: |error |errno = )(\d{3,5})\b")
-
-
 _SHORTEST_S = 0.5
 """A report on less time than this is joined with the one before it."""
 _EARLY_S, _LATE_S = 0.75, 1.5
@@ -182,18 +181,14 @@ def only_errors(text: str, until_s: float = 0) -> float:
 def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = None) -> Result:
     """Read the report of one run of sysbench 1.0 or 1.1.
 
-    An unfinished last line is ignored, since its numbers may be truncated.
+    An unfinished last line is ignored, since its numbers may be truncated. LabError if the text has
+    no complete report.
 
     Parameters
     ----------
     arrived_s : when each line of the text came, in seconds since the clients started; without it,
         intervals end at the whole seconds that they name.
     asked_s : how long the run was to take; without it, `dataset.overrun` infers that.
-
-    Raises
-    ------
-    LabError
-        If the text has no complete report.
     """
     totals: dict[str, float] = {}
     intervals: list[_Interval] = []
@@ -220,7 +215,7 @@ def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = No
     if len(totals) < len(_TOTALS) or p95 is None:
         raise LabError(
             "sysbench printed no result",
-            found=complaint(text) or _last_line(text) or "nothing at all",
+            found=complaint(text) or last_line(text) or "nothing at all",
             expected="a report with SQL statistics and latencies",
             next_step="Read the run's log; the last lines of the servers' logs may say why.",
         )
@@ -273,7 +268,3 @@ def _signal_name(number: int) -> str:
     with suppress(ValueError):
         return signal.Signals(number).name
     return f"signal {number}"
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

@@ -87,10 +87,7 @@ class Turns:
 def opened() -> Iterator[Turns]:
     """Make a file of turns for the length of a `with` block.
 
-    Raises
-    ------
-    LabError
-        If there is no place for it.
+    LabError if there is no place for it.
     """
     with contextlib.ExitStack() as stack:
         try:

@@ -13,6 +13,7 @@ from ndblab.error import LabError
 from ndblab.experiments.availability import fault, history, injection, written_value
 from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run
+from ndblab.measuring.request import Request
 from ndblab.planning import profile
 
 
@@ -38,9 +39,8 @@ def test_faults_are_measured_without_quotas_unless_asked_for():
 
 def test_a_dry_run_lists_the_actions_of_a_fault():
     """The command of the load and every action, with its second."""
-    text = dry_run.dry_run(
-        catalogue.find("availability"), "smoke", "auto", {"repeats": 1}, None, "brief"
-    )
+    request = Request("smoke", overrides={"repeats": 1})
+    text = dry_run.dry_run(catalogue.find("availability"), request, "brief")
     assert "# 4 s: SIGKILL ndbmtd.2\n# 9 s: start ndbmtd.2" in text
     assert "-m ndblab.experiments.availability.client --clients=8" in text
 

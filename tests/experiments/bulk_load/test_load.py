@@ -25,6 +25,7 @@ from ndblab.machine import HostUse
 from ndblab.machine import interference as company
 from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run, slices
+from ndblab.measuring.request import Request
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
@@ -222,7 +223,7 @@ def test_rows_are_loaded_into_a_real_cluster_in_every_way(measure):
         ),
     )
     assert registry.find(experiment.workload) is generator
-    assert "ndb_import" in dry_run.dry_run(experiment, "smoke", "auto", {}, None)
+    assert "ndb_import" in dry_run.dry_run(experiment, Request("smoke"))
     data = measure(experiment)
     assert list(data.runs["status"]) == ["ok"] * len(LOADERS)
     assert set(data.runs["queries"]) == {experiment.size("smoke").rows}

@@ -15,6 +15,7 @@ from ndblab.experiments.dump import load as generator
 from ndblab.experiments.dump import tools
 from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run
+from ndblab.measuring.request import Request
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
@@ -139,7 +140,7 @@ def test_a_real_cluster_is_dumped(measure):
     """Every kind of dump holds all tables and rows of the cluster, and the dry run names it."""
     experiment = catalogue.find("dump")
     assert registry.find(experiment.workload) is generator
-    assert "mysqldump" in dry_run.dry_run(experiment, "smoke", "auto", {}, None)
+    assert "mysqldump" in dry_run.dry_run(experiment, Request("smoke"))
     data = measure(experiment)
     assert list(data.runs["status"]) == ["ok"] * 3
     assert set(data.dumps["compression"]) == {"none", "zstd", "gzip"}

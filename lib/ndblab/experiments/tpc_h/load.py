@@ -19,7 +19,7 @@ import pandas as pd
 
 from ndblab.experiments.tpc_h import ANSWERS, client, loading, of_query, query_number
 from ndblab.experiments.tpc_h import database as tables
-from ndblab.machine.commands import exit_reason
+from ndblab.machine.commands import exit_reason, last_line
 from ndblab.planning import workload
 from ndblab.workloads import program
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
@@ -118,7 +118,7 @@ def report(job: Job, text: str, began: float, ended: str = "") -> Report:
 
     `ended` says in words why it did not end as it should.
     """
-    last, found = program.last_line(text), {}
+    last, found = last_line(text), {}
     if not ended:
         with contextlib.suppress(json.JSONDecodeError):
             found = json.loads(last)

@@ -1,7 +1,4 @@
-"""The board: where each claim stands while its contrasts are measured.
-
-The text itself is pure.
-"""
+"""The board: where each claim stands while its contrasts are measured."""
 
 from __future__ import annotations
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ndblab.design import time_needed
-from ndblab.design.contrast import Contrast
+from ndblab.design.contrast import STARTS, TWINS, Contrast
 from ndblab.judging import judge, publication
 from ndblab.measuring import blocks, feasible
 from ndblab.measuring.deciding import Judging, choice, disturbed
 from ndblab.measuring.deciding.board import Board
 from ndblab.measuring.deciding.loop import Loop, whole_blocks
+from ndblab.planning import twins
 from ndblab.statistics import summary
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.design.experiment import Experiment
+    from ndblab.machine.host import Host
     from ndblab.measuring.clusters import Clusters
+    from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
 
 
@@ -101,9 +105,35 @@ def _contrasts(
         points = summary.points(writer.snapshot().runs)
         found = experiment.contrasts(experiment, size, points)
         say = functools.partial(print, file=stream)
-        found = feasible.contrasts(found, clusters.plans, clusters.machine, say)
+        found = possible(found, clusters.plans, clusters.machine, say)
         writer.note(contrasts=[each.to_dict() for each in found])
     return noted(writer.manifest)
+
+
+def possible(
+    wanted: Iterable[Contrast], plans: Mapping[str, Plan], machine: Host, say: Callable[[str], None]
+) -> tuple[Contrast, ...]:
+    """Return the contrasts, with pairs of starts in place of twins for which there is no room.
+
+    Parameters
+    ----------
+    plans : of the clusters, by variant.
+    machine : the host as it is while no cluster runs.
+    say : called with one line on what is done instead, and why.
+    """
+    found = []
+    for each in wanted:
+        if each.design == TWINS:
+            a, b = (plans[each.side(side).point.variant] for side in ("a", "b"))
+            if why := twins.lack(a, b, machine, feasible.disk_free_bytes(a)):
+                say(f"{each.name}: one cluster after the other, not twins: {why}")
+                each = dataclasses.replace(each, design=STARTS)
+        found.append(each)
+    if any(each.design == TWINS for each in found):
+        controller = machine.cpu_controller
+        if controller.kind not in ("cgroup1", "cgroup2"):
+            say(f"twins are in no control groups of equal weight: {controller.reason}")
+    return tuple(found)
 
 
 def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:

@@ -138,12 +138,7 @@ class Loop:
         return False
 
     def _try_again(self, at_most: int) -> bool:
-        """Make usable again the contrasts put off and retried less often than `at_most`.
-
-        Returns
-        -------
-        Whether there are any.
-        """
+        """Make contrasts put off usable that were retried less often; return if there are any."""
         names = [
             name
             for name, failed in self._failed.items()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.measuring.dry_run.noted import NotedClusters
+    from ndblab.measuring.request import Request
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
     from ndblab.workloads.load_generator import Job
@@ -54,40 +55,27 @@ def configuration(
     return noted.files(planned[DEFAULT_VARIANT], _binaries(described))
 
 
-def dry_run(
-    experiment: Experiment,
-    size: str,
-    budget: str,
-    overrides: dict[str, object],
-    port: int | str | None,
-    described: str | None = None,
-    engines: str | None = None,
-    hosts: str | None = None,
-    insecure_network: bool = False,
-) -> str:
+def dry_run(experiment: Experiment, request: Request, described: str | None = None) -> str:
     """Describe what a measurement would do: the plan, the time, and every command in order.
+
+    Without `request.engines`, a comparison of engines shows the programs of this machine for both.
+    LabError if engines or hosts do not suit the experiment, or cannot be used or reached.
 
     Parameters
     ----------
-    described : as for `configuration`; with `hosts`, it describes each of them.
-    engines : as for `measurement.measure`; without them a comparison shows the programs of this
-        machine for both.
-    hosts, insecure_network : as for `measurement.measure`; hosts are inspected unless `described`.
-
-    Raises
-    ------
-    LabError
-        If `engines` or `hosts` do not suit the experiment, or cannot be used or reached.
+    described : as for `configuration`; it describes each of several hosts, which are inspected
+        otherwise.
     """
+    engines, hosts = request.engines, request.hosts
     if engines:
         experiment.check_engines(engines)
     if hosts:
         connected.refuse_unsuitable(experiment, hosts)
-    wanted = experiment.size(size, overrides)
+    wanted = experiment.size(request.size, request.overrides)
     machine = host_of(described)
-    with _hosts(experiment, machine, described, hosts, insecure_network) as there:
-        over = there and there.hosts
-        planned = experiment.plans(wanted, budget, machine, _places(described, port), over)
+    with _hosts(experiment, machine, described, request) as there:
+        over, places = there and there.hosts, _places(described, request.port)
+        planned = experiment.plans(wanted, request.budget, machine, places, over)
         wrong = _problems(machine, planned.values(), there, described, engines)
     usual = planned[DEFAULT_VARIANT]
     lines = [
@@ -263,13 +251,10 @@ def _places(described: str | None, port: int | str | None) -> Places:
 
 @contextlib.contextmanager
 def _hosts(
-    experiment: Experiment,
-    machine: host.Host,
-    described: str | None,
-    given: str | None,
-    insecure_network: bool,
+    experiment: Experiment, machine: host.Host, described: str | None, request: Request
 ) -> Iterator[connected.Connected | None]:
-    """Yield the hosts of an experiment: those `given`, or namespaces if it needs several."""
+    """Yield the hosts of an experiment: those given, or namespaces if it needs several."""
+    given, insecure_network = request.hosts, request.insecure_network
     if not given and not experiment.hosts:
         yield None
     elif described or given in (None, roles.NAMESPACES):

@@ -18,14 +18,11 @@ TEMPLATE = Path(__file__).with_name("comparison.ipynb")
 def write(data: Dataset, within: float) -> Path:
     """Write the notebook of a complete comparison, which takes seconds, and return its file.
 
+    LabError if a cell fails, or the folder cannot be written.
+
     Parameters
     ----------
     within : how far from equal still counts as equivalent.
-
-    Raises
-    ------
-    LabError
-        If a cell fails, or the folder cannot be written.
     """
     import nbformat
 

@@ -58,13 +58,7 @@ class Baseline:
 
     @property
     def side(self) -> Side:
-        """Return its settings, with the engine.
-
-        Raises
-        ------
-        LabError
-            If there is no such baseline.
-        """
+        """Return its settings, with the engine; LabError if there is no such baseline."""
         if not (self.folder / _SIDE).is_file():
             raise LabError(
                 f"There is no baseline {self.name}",
@@ -118,15 +112,12 @@ class Baseline:
 def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
     """Store a side as a baseline; a side that names no engine gets the installed one.
 
+    LabError if the programs refuse a setting, or the folder cannot be written.
+
     Parameters
     ----------
     words : settings, a folder, a TOML file or brief, as for a side of `./lab compare`.
     load : options of a `Request` by name; None where they were not given.
-
-    Raises
-    ------
-    LabError
-        If the programs refuse a setting, or the folder cannot be written.
     """
     side, binaries = _side(words), install.ensure()
     if set(side) - {ENGINE}:
@@ -150,17 +141,14 @@ def compare(
 ) -> tuple[str, int]:
     """Compare the present side with a baseline; return the answer and the exit status of `compare`.
 
+    LabError if the baseline or its engine is not there, or the sides cannot be compared.
+
     Parameters
     ----------
     words : the present side, as for `save`; if empty, the baseline's settings with the installed
         programs.
     as_json : answer in the JSON of `compare`, plus the baseline, what changed since earlier
         comparisons, and the page with the trend; the outcome is "alike" if nothing differs.
-
-    Raises
-    ------
-    LabError
-        If the baseline or its engine is not there, or the sides cannot be compared.
     """
     baseline = Baseline.of(name)
     saved, load, binaries = baseline.side, baseline.load, install.ensure()
@@ -209,10 +197,7 @@ def compare(
 def _first(saved: Side, saved_with: str, name: str, binaries: install.Binaries) -> Side:
     """Return side A: the saved settings, without the engine if it is the installed one.
 
-    Raises
-    ------
-    LabError
-        If another release has replaced that engine.
+    LabError if another release has replaced that engine.
     """
     if saved.get(ENGINE) != str(binaries.basedir):
         return saved

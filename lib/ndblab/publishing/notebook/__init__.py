@@ -27,13 +27,7 @@ KERNEL = "python3"
 
 
 def read(source: Path):
-    """Read a notebook.
-
-    Raises
-    ------
-    LabError
-        If the file is not a notebook.
-    """
+    """Read a notebook; LabError if the file is not a notebook."""
     import nbformat
 
     try:
@@ -50,10 +44,7 @@ def read(source: Path):
 def parameters(source: Path) -> dict[str, object]:
     """Return the parameters of a notebook with their defaults.
 
-    Raises
-    ------
-    LabError
-        If the file is not a notebook with one cell tagged "parameters".
+    LabError if the file is not a notebook with one cell tagged "parameters".
     """
     tagged = [c for c in read(source).cells if PARAMETERS_TAG in c.metadata.get("tags", [])]
     if len(tagged) != 1:
@@ -75,10 +66,7 @@ def parameters(source: Path) -> dict[str, object]:
 def check(source: Path, names: Collection[str]) -> None:
     """Refuse a notebook that lacks a parameter of one of these names.
 
-    Raises
-    ------
-    LabError
-        As `parameters`, or if a parameter is missing.
+    LabError as `parameters`, or if a parameter is missing.
     """
     known = parameters(source)
     if unknown := sorted(set(names) - known.keys()):
@@ -93,14 +81,11 @@ def check(source: Path, names: Collection[str]) -> None:
 def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
     """Execute a notebook with some of its parameters replaced, at most once per process.
 
+    LabError if it has no such parameter, or a cell fails.
+
     Returns
     -------
     Name and place of what it made: its figures (PNG and SVG), its named tables (CSV), itself.
-
-    Raises
-    ------
-    LabError
-        If it has no such parameter, or a cell fails.
     """
     check(source, values)
     prepare()

@@ -36,18 +36,15 @@ def write(
 ) -> Path:
     """Write the site and return its first page, `out`/index.html.
 
+    LabError if `out` holds anything but an earlier report, a dataset is damaged or incomplete, or a
+    notebook cannot be shown without the network.
+
     Parameters
     ----------
     unjudged : claims that no section's data can judge, in the columns of a section's verdicts.
     findings, forest, tally : as for `index_page.write`.
     published : the folder of what the sources published; its CSV files come with the site.
     compared : the user's own comparisons.
-
-    Raises
-    ------
-    LabError
-        If `out` holds anything but an earlier report, a dataset is damaged or incomplete, or a
-        notebook cannot be shown without the network.
     """
     sources, claims = publication.sources(published), publication.claims(published)
     found = claims_page.rows(sections, unjudged, claims, sources)

@@ -38,10 +38,7 @@ def rows(
 ) -> list[Row]:
     """Return the verdicts of recorded data, and last the claims that no data can judge.
 
-    Raises
-    ------
-    LabError
-        If a table of verdicts lacks a column, or has a word that is not a verdict.
+    LabError if a table of verdicts lacks a column, or has a word that is not a verdict.
     """
     titles = {source.key: source.title for source in sources}
     theirs = {claim.id: titles[claim.source] for claim in claims}

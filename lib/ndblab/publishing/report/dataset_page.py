@@ -17,6 +17,7 @@ from ndblab.dataset.column import PACKINGS
 from ndblab.dataset.schema import SCHEMAS, file_name
 from ndblab.dataset.sealed import ARCHIVE, CONFIG, LOGS, MANIFEST, read_bytes, sha256
 from ndblab.error import LabError
+from ndblab.formatting import exact
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
 from ndblab.statistics import ratio_tables
@@ -93,10 +94,7 @@ def facts(dataset: Dataset) -> Facts:
 def write(site: Path, section: Section) -> list[Table]:
     """Write the folder of a section's dataset; return its tables.
 
-    Raises
-    ------
-    LabError
-        If the dataset is not complete, or a file is not the one that was measured.
+    LabError if the dataset is not complete, or a file is not the one that was measured.
     """
     dataset = section.dataset
     assert dataset is not None
@@ -204,7 +202,7 @@ def _details(manifest: Any) -> list[tuple[str, str]]:
         "DataMemory of a data node": memory.get("data_bytes") and page.size(memory["data_bytes"]),
         "DataMemory used by the rows": _filled(manifest.get("filled")),
         "Rows": "table_size" in profile
-        and f"{profile['tables']} tables of {page.count(profile['table_size'])} rows",
+        and f"{profile['tables']} tables of {exact(profile['table_size'])} rows",
         "A run": "duration_s" in profile
         and f"{profile['duration_s']} s after {profile.get('warmup_s', 0)} s of warm-up, "
         f"seed {profile.get('seed')}",
@@ -248,4 +246,4 @@ def _filled(filled: Any) -> str | None:
         return None
     each = filled["data_memory_bytes"].items()
     nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in each)
-    return f"{nodes}, for {page.count(filled['rows'])} rows"
+    return f"{nodes}, for {exact(filled['rows'])} rows"

@@ -21,10 +21,7 @@ MARKER = ".ndblab-report"
 def replacing(out: Path) -> Iterator[Path]:
     """Yield a folder to fill; it becomes `out` at the end of the block, unless that fails.
 
-    Raises
-    ------
-    LabError
-        If `out` exists and is not an earlier report, or it cannot be written.
+    LabError if `out` exists and is not an earlier report, or it cannot be written.
     """
     out = out.absolute()
     _check(out)

@@ -41,7 +41,8 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    for function in (count, interval, number, sentence, sentences, size, unit):
+    environment.filters["count"] = formatting.exact
+    for function in (interval, number, sentence, sentences, size, unit):
         environment.filters[function.__name__] = function
     environment.globals |= {"verdicts": VERDICTS, "inline": text}
     return environment
@@ -75,11 +76,6 @@ def number(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return formatting.plain(float(value)) if math.isfinite(value) else ""
-
-
-def count(things: int) -> str:
-    """Write a whole number with its thousands separated."""
-    return f"{things:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def unit(name: str) -> str:

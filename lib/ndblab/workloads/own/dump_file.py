@@ -42,10 +42,8 @@ _LONGEST = 1000
 def check(path: Path) -> None:
     """Read a dump once, and refuse what cannot be loaded, before anything starts.
 
-    Raises
-    ------
-    LabError
-        If it is missing, empty or no dump; if it names a database or a table of another engine.
+    LabError if it is missing, empty or no dump; if it names a database or a table of another
+    engine.
     """
     if not path.is_file():
         raise LabError(
@@ -106,10 +104,7 @@ def prepare_command(job: Job, path: Path) -> Command:
 def load(cluster: Cluster, job: Job, path: Path) -> Filled:
     """Load a dump, and count its rows.
 
-    Raises
-    ------
-    LabError
-        If the client reports an error, or a table is not NDB's.
+    LabError if the client reports an error, or a table is not NDB's.
     """
     began, database = time.monotonic(), job.database or sysbench.DATABASE
     if job.table_options:

@@ -59,10 +59,7 @@ class Placeholder:
 def read(text: str, at: int, glued: bool) -> tuple[Placeholder | None, int]:
     """Return the placeholder at a colon, None if the colon begins none, and where to go on.
 
-    Raises
-    ------
-    Wrong
-        If it is not one of `FORMS`.
+    `Wrong` if it is not one of `FORMS`.
     """
     head = _HEAD.match(text, at)
     if head is None:

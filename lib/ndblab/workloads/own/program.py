@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,10 +61,7 @@ class CommandLine:
 def read(line: str) -> CommandLine:
     """Read a command line.
 
-    Raises
-    ------
-    LabError
-        If its program does not exist, or it does not say where to connect and for how long.
+    LabError if its program does not exist, or it does not say where to connect and for how long.
     """
     try:
         argv = tuple(shlex.split(line))
@@ -104,13 +101,7 @@ def read(line: str) -> CommandLine:
 
 
 def command(line: CommandLine, job: Job, seconds: float) -> Command:
-    """Return the command of a run.
-
-    Raises
-    ------
-    LabError
-        If the line cannot name the servers of the job.
-    """
+    """Return the command of a run; LabError if the line cannot name the servers of the job."""
     servers = job.servers
     used = set(_WORD.findall(" ".join(line.argv)))
     if len(servers) > 1 and not used & {"sockets", "ports"}:
@@ -149,11 +140,6 @@ def running(cluster: Cluster, command: Command, job: Job) -> Iterator[Load]:
     machine = (cluster.site(job.host) if job.host else cluster.load_site).machine
     with spawned(cluster, command, **streams) as child:
         yield Load(child, job, lambda: machine.kill(child, session=True))
-
-
-def with_seconds(job: Job, seconds: float) -> Job:
-    """Return a job that lasts this long."""
-    return replace(job, profile=replace(job.profile, warmup_s=0, duration_s=seconds))
 
 
 class Load:

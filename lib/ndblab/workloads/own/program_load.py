@@ -60,7 +60,7 @@ class ProgramLoad:
         """Run for the warm-up's seconds; return "ok", or why that failed."""
         if not job.profile.warmup_s:
             return OK
-        first = program.with_seconds(job, job.profile.warmup_s)
+        first = job.lasting(job.profile.warmup_s)
         with program.running(cluster, self.commands(job)[0], first) as load:
             return load.finish().status
 

@@ -72,6 +72,8 @@ def resolve(
 ) -> Workload:
     """Find or make the load generator of a workload.
 
+    LabError if there is no such workload, or its file or its tables cannot be used.
+
     Parameters
     ----------
     name : the name of a workload, the path of a file, or the command line of a program.
@@ -79,11 +81,6 @@ def resolve(
     writes : for a slow log, also replay statements that change data.
     tell : called with what the user should know, such as that a log is sampled.
     in_place : replay a slow log in the databases that it names, which exist.
-
-    Raises
-    ------
-    LabError
-        If there is no such workload, or its file or its tables cannot be used.
     """
     text = str(name).strip()
     path = Path(text).expanduser()

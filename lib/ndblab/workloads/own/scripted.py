@@ -91,10 +91,7 @@ class Scripted:
     def prepare(self, cluster: Cluster, job: Job) -> Filled:
         """Make the tables, and try the load on them.
 
-        Raises
-        ------
-        LabError
-            If the tables cannot be made, the server refuses a statement, or the load fails.
+        LabError if the tables cannot be made, the server refuses a statement, or the load fails.
         """
         if self.schema:
             filled = dump_file.load(cluster, job, self.schema)
@@ -189,8 +186,7 @@ class Scripted:
 
 def try_out(generator, cluster: Cluster, job: Job, name: str) -> None:
     """Run a load for a moment; LabError if that fails."""
-    size = replace(job.profile, warmup_s=0, duration_s=TRIAL_S)
-    with generator.running(cluster, replace(job, profile=size, processes=1)) as load:
+    with generator.running(cluster, replace(job.lasting(TRIAL_S), processes=1)) as load:
         report = load.finish()
     cluster.check_alive()
     if not is_good(report.status):

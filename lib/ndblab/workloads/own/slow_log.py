@@ -96,12 +96,8 @@ def sample(
 ) -> Sample:
     """Read the SELECTs of a log that take no lock; with `writes`, also what locks or changes data.
 
-    With `in_place`, statements keep the databases that they were sent in.
-
-    Raises
-    ------
-    LabError
-        If it has no such statement.
+    With `in_place`, statements keep the databases that they were sent in. LabError if it has no
+    such statement.
     """
     size = path.stat().st_size
     parts = 1 if size <= most_bytes else PARTS

@@ -71,16 +71,11 @@ class Unit:
 
 
 def parse(text: str, name: str) -> tuple[Unit, ...]:
-    """Read the statements of a file.
+    """Read the statements of a file; LabError if it has no statement, or one is wrong.
 
     Parameters
     ----------
     name : of the file, for messages.
-
-    Raises
-    ------
-    LabError
-        If it has no statement, or one is wrong.
     """
     units: list[Unit] = []
     opened: list[Statement] = []
