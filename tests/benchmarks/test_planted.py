@@ -56,11 +56,23 @@ def test_under_one_load_a_small_difference_is_told_in_minutes() -> None:
 
 
 def test_resampled_sides_are_equal_on_the_whole(pools: list) -> None:
-    """Nothing is left of the difference that a recorded contrast had."""
+    """Nothing is left of the difference that a recorded contrast had; the planted one is there."""
+    rng = np.random.default_rng(3)
     for pool in pools[:5]:
-        logs = np.log(pool.slices["qps"])
-        means = logs.groupby([pool.slices["block"], pool.slices["side"]]).mean().unstack()
-        assert (means["a"] - means["b"]).mean() == pytest.approx(0, abs=1e-9)
+        assert pool.logs.mean() == pytest.approx(0, abs=1e-9)
+        assert np.log(1.05) == pytest.approx(
+            np.mean([pool.drawn(100, 1.05, rng).mean() for _ in range(200)]), abs=0.01
+        )
+
+
+def test_clients_in_turn_are_resampled_from_comparisons_on_a_cluster() -> None:
+    """A restart parts the halves of a block, so it has one value; equal sides stay equal."""
+    rng = np.random.default_rng(3)
+    for design, halves in ((ALTERNATION, 2), (RESTARTS, 1)):
+        pools = resampled.pools_of_file(design, halves)
+        assert all(pool.logs.shape[1] == halves for pool in pools)
+        found = resampled.judge(pools, [1.0] * 60, 13, 27.0, rng)
+        assert found["outcome"].isin([FASTER, SLOWER]).sum() <= 7
 
 
 def line(

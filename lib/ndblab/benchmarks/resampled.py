@@ -1,26 +1,26 @@
-"""Comparisons of planted truths, resampled from recorded slices.
+"""Comparisons of planted truths, resampled from measured blocks.
 
-Measured blocks are drawn again, with the whole difference of their sides removed and a known one
-planted. Noise, drift and stragglers are thus the recorded ones, and the truth is known; the
-judgement is the lab's own.
+Blocks are drawn again, with the whole difference of their sides removed and a known one planted.
+Noise, drift and stragglers are thus the measured ones, and the truth is known; the judgement is the
+lab's own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from ndblab.benchmarks import trials as judgements
 from ndblab.benchmarks.row import Row, shown
-from ndblab.comparing import judged, made
+from ndblab.comparing import judged
 from ndblab.comparing.request import MINUTES
-from ndblab.design.contrast import ALTERNATION, SWITCHED
+from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED
 from ndblab.error import MissingData
-from ndblab.judging.verdict import INCONCLUSIVE
 from ndblab.measuring import recorded
 from ndblab.statistics import contrasts
 from ndblab.statistics.sequential import LOOKS
@@ -30,45 +30,42 @@ PLANTED = (1.02, 0.98, 1.05, 0.95, 1.10, 0.90)
 TOGETHER = 4
 """Consecutive blocks that are drawn together, to keep what neighbours have in common."""
 LEAST_BLOCKS = 6
-"""Fewest blocks of a recorded contrast: with fewer, its noise is not known."""
-BLOCK_S = {ALTERNATION: 20.0, SWITCHED: 27.0}
-"""Seconds of a block (docs/compare.md)."""
+"""Fewest blocks of a measured contrast: with fewer, its noise is not known."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The whole blocks of a recorded contrast, without the difference of its sides.
+    """The blocks of a measured contrast, without the difference of its sides.
 
-    `slices` has the same number of rows for each block, in order.
+    `logs` are logarithms of B over A: one row per block, one column per half (or one in all).
     """
 
-    slices: pd.DataFrame
-    blocks: int
+    logs: np.ndarray
 
-    def drawn(self, blocks: int, truth: float, rng: np.random.Generator) -> pd.DataFrame:
+    def drawn(self, blocks: int, truth: float, rng: np.random.Generator) -> np.ndarray:
         """Draw blocks, a few neighbours at a time, in which B has `truth` times the queries/s of A.
 
-        Which recorded side becomes A is drawn, too.
+        Which measured side becomes A is drawn, too.
         """
-        firsts = rng.integers(self.blocks, size=-(-blocks // TOGETHER))
-        chosen = (firsts[:, None] + np.arange(TOGETHER)).ravel()[:blocks] % self.blocks
-        of = len(self.slices) // self.blocks
-        found = self.slices.iloc[(chosen[:, None] * of + np.arange(of)).ravel()]
-        side = found["side"].to_numpy()
-        if rng.random() < 0.5:
-            side = np.where(side == "a", "b", "a")
-        qps = found["qps"].to_numpy() * np.where(side == "b", truth, 1.0)
-        return found.assign(side=side, qps=qps, block=np.repeat(np.arange(1, blocks + 1), of))
+        firsts = rng.integers(len(self.logs), size=-(-blocks // TOGETHER))
+        chosen = (firsts[:, None] + np.arange(TOGETHER)).ravel()[:blocks] % len(self.logs)
+        sign = rng.choice((-1.0, 1.0))
+        return sign * self.logs[chosen] + math.log(truth)
 
 
 def compare() -> list[Row]:
     """Judge resampled comparisons of equal sides, and of planted 2, 5 and 10 %."""
     truths, rows = [judgements.SAME] * EQUAL_TRIALS + [*PLANTED] * PLANTED_TRIALS, []
-    for design, name in ((ALTERNATION, "slices in turn"), (SWITCHED, "under one load")):
-        block_s = BLOCK_S[design]
+    # The seconds of a block are those on two CPUs (docs/compare.md).
+    for name, measured, block_s in (
+        ("slices in turn", pools(ALTERNATION), 20.0),
+        ("under one load", pools(SWITCHED), 27.0),
+        ("clients in turn", pools_of_file(ALTERNATION, halves=2), 27.0),
+        ("restarts, clients in turn", pools_of_file(RESTARTS, halves=1), 34.0),
+    ):
         most = max(look for look in LOOKS if look * block_s <= 60 * MINUTES)
         drawn = shown(truths, f"compare, {name}")
-        trials = judge(pools(design), drawn, most, block_s, np.random.default_rng(1))
+        trials = judge(measured, drawn, most, block_s, np.random.default_rng(1))
         trials["limit_min"] = most * block_s / 60
         rows += judgements.rows(f"{name}, resampled", trials, {})
     return rows
@@ -81,8 +78,18 @@ def pools(design: str) -> list[Pool]:
         for data in recorded.every()
         for contrast in data.manifest.get("contrasts", ())
         if contrast["design"] == design
-        for pool in _pool(data.slices, contrast["name"])
+        for pool in _pool(_logs(data.slices, contrast["name"]))
     ]
+
+
+def pools_of_file(design: str, halves: int, file: Path = judgements.FILE) -> list[Pool]:
+    """Return the comparisons of a file, in which the clients of the sides took turns.
+
+    Lines whose blocks do not have so many values are left out: older ones have means of halves.
+    """
+    known = pd.read_csv(file)
+    every = map(judgements.halves, known.loc[known["design"] == design, "logs"])
+    return [pool for logs in every if logs.shape[1] == halves for pool in _pool(logs)]
 
 
 def judge(
@@ -105,37 +112,24 @@ def judge(
     """
     trials = []
     for truth in truths:
-        slices = pools[rng.integers(len(pools))].drawn(most, truth, rng)
-        look = _deciding_look(slices, most)
-        part = SimpleNamespace(slices=slices[slices["block"] <= look])
-        found = judged.findings(part)[made.THROUGHPUT]
-        outcome = judged.UNDECIDED if found.verdict == INCONCLUSIVE else found.verdict
-        trials.append((truth, outcome, found.measured.value, look * block_s / 60))
+        logs = pools[rng.integers(len(pools))].drawn(most, truth, rng)
+        for look in (look for look in LOOKS if look <= most):
+            ratio = contrasts.ratio(logs[:look])
+            outcome = judged.outcome(ratio)
+            if outcome != judged.UNDECIDED:
+                break
+        trials.append((truth, outcome, ratio.value, look * block_s / 60))
     return pd.DataFrame(trials, columns=["truth", "outcome", "ratio", "minutes"])
 
 
-def _deciding_look(slices: pd.DataFrame, most: int) -> int:
-    """Return the look at which measuring would end: the first that decides, or the last."""
-    logs = -contrasts.log_ratios(slices, made.CONTRAST)
-    looks = [look for look in LOOKS if look <= most]
-    decided = (
-        look for look in looks
-        if judged.outcome(contrasts.ratio(logs[:look])) != judged.UNDECIDED
-    )  # fmt: skip
-    return next(decided, looks[-1])
-
-
-def _pool(slices: pd.DataFrame, name: str) -> list[Pool]:
-    """Return the blocks of a contrast with equally many slices; none if there are too few."""
+def _logs(slices: pd.DataFrame, name: str) -> np.ndarray:
+    """Return logarithms of the whole blocks of a contrast; none without any."""
     try:
-        whole = contrasts.whole(slices, name)
-        mean = contrasts.of_blocks(contrasts.log_ratios(slices, name)).mean()
+        return -contrasts.log_ratios(slices, name)
     except MissingData:
-        return []
-    whole = whole[whole["of"] == whole["of"].mode()[0]]
-    blocks = whole["block"].nunique()
-    if blocks < LEAST_BLOCKS:
-        return []
-    qps = whole["qps"] * np.where(whole["side"] == "b", np.exp(mean), 1.0)
-    kept = ["run_id", "block", "slot", "side", "of", "start", "status"]
-    return [Pool(whole[kept].assign(qps=qps, contrast=made.CONTRAST), blocks)]
+        return np.empty((0, 1))
+
+
+def _pool(logs: np.ndarray) -> list[Pool]:
+    """Return blocks without the difference of their sides; none if there are too few."""
+    return [Pool(logs - logs.mean())] if len(logs) >= LEAST_BLOCKS else []

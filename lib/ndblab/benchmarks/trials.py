@@ -51,6 +51,15 @@ def mark(truth: float, outcome: str) -> str:
     return RIGHT if outcome == expected else WRONG
 
 
+def halves(logs: str) -> np.ndarray:
+    """Return the logarithms of a line: one row per block, one column per half.
+
+    >>> halves("0.01/0.02 0.03/0.05").shape
+    (2, 2)
+    """
+    return np.array([block.split("/") for block in logs.split()], float)
+
+
 def limit_min(kind: str, design: str) -> int:
     """Return the minutes after which a comparison is left open.
 
@@ -75,7 +84,7 @@ def rows(what: str, trials: pd.DataFrame, goals_pct: Mapping[float, float]) -> l
     for size_pct, mine in trials.assign(mark=marks).groupby(sizes_pct):
         shares = {name: 100 * float((mine["mark"] == name).mean()) for name in (RIGHT, WRONG, OPEN)}
         minutes = mine["minutes"].median()
-        note = f"{count(len(mine), 'comparison')} of at most {mine['limit_min'].max():g} min: "
+        note = f"{count(len(mine), 'comparison')} of at most {mine['limit_min'].max():.3g} min: "
         if size_pct:
             title, value = f"{what}, {size_pct:g} %: told right", shares[RIGHT]
             goal = {"at_least": goals_pct.get(size_pct)}

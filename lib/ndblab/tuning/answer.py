@@ -40,10 +40,7 @@ def kept(found: Outcome) -> Configuration:
     """Return what to set: the confirmed configuration, without what it does not need."""
     if found.winner is None:
         return ()
-    own = found.winner.configuration
-    for word in found.needless:
-        own = without(own, word)
-    return own
+    return without(found.winner.configuration, *found.needless)
 
 
 def headline(found: Outcome, wanted: Wanted) -> str:

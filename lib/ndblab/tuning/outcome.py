@@ -16,15 +16,14 @@ import scipy
 
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
+from ndblab.tuning import ablation
 from ndblab.tuning.history import ABLATE, CONFIRM, SEARCH, History
-from ndblab.tuning.space import Configuration, without
+from ndblab.tuning.space import Configuration
 from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
 """A configuration whose gains range over more than this between starts is rejected: 63 % of the
 configurations found best under noise lose as much when deployed (TUNA, EuroSys 2025)."""
-ALIKE = 0.01
-"""A setting that changes the goal by less than this can be left out."""
 ERROR = 1 - CONFIDENCE
 FREEDOM = 4
 """Fewest degrees of freedom of a design's deviation with which limits are computed: with fewer, a t
@@ -69,7 +68,7 @@ class Finalist:
         """Return whether more blocks may show that it is better than the baseline."""
         if self.rejected:
             return False
-        return math.isnan(self.log_high) or self.log_high > math.log1p(ALIKE)
+        return math.isnan(self.log_high) or self.log_high > math.log1p(ablation.ALIKE)
 
 
 @dataclass(frozen=True)
@@ -117,9 +116,10 @@ def judge(
     better = [each for each in finalists if each.log_low > 0 and not each.rejected]
     winner = max(better, key=lambda each: each.log_low, default=None)
     tried = {record.trial.configuration for record in history.records}
+    needless = ablation.needless(history, winner.configuration) if winner else ()
     by_design = () if winner else _excluded(history, finalists, out)
     return Outcome(
-        winner, tuple(finalists), _needless(history, winner), len(tried), tuple(out.items()),
+        winner, tuple(finalists), needless, len(tried), tuple(out.items()),
         max((each.gain for each in by_design), default=math.nan),
         sum(each.number for each in by_design), by_design,
     )  # fmt: skip
@@ -141,15 +141,6 @@ def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, s
             width = math.expm1(float(np.ptp(gains)))
             found[own] = f"its results range over {100 * width:.0f} % between starts"
     return found
-
-
-def needed(gains: np.ndarray) -> bool | None:
-    """Return whether a winner needs a knob, from its gains without it; None if undecided."""
-    _, low, high = sequential.interval(gains)
-    if low > math.log1p(-ALIKE):
-        # Equivalent, or better without.
-        return False
-    return True if high < 0 else None
 
 
 def upper_limits(
@@ -190,12 +181,3 @@ def _excluded(
         if own not in out:
             found.setdefault(designs[own], []).append(limit)
     return tuple(Excluded(d, math.expm1(max(each)), len(each)) for d, each in found.items())
-
-
-def _needless(history: History, winner: Finalist | None) -> tuple[str, ...]:
-    """Return the first knob that can be left out: of two, each may do the other's work."""
-    for word, _ in winner.configuration if winner else ():
-        gains = history.gains(ABLATE, without(winner.configuration, word), winner.configuration)
-        if needed(gains) is False:
-            return (word,)
-    return ()

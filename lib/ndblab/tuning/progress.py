@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tqdm import tqdm
 
-from ndblab.formatting import count
+from ndblab.formatting import count, listed
 from ndblab.tuning import answer
 from ndblab.tuning.history import ABLATE, Record, Trial
 
@@ -65,7 +65,7 @@ class Progress:
     def _named(self, trial: Trial) -> str:
         own, against = trial.configuration, trial.against
         if trial.stage == ABLATE:
-            [left] = {word for word, _ in against} - {word for word, _ in own}
+            left = listed(word for word, _ in against if word not in dict(own))
             return f"without {left}, against the confirmed one"
         words = self.space.words(own)
         words = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ndblab.statistics import sequential
-from ndblab.tuning import outcome, screening
+from ndblab.tuning import ablation, outcome, screening
 from ndblab.tuning.history import (
     ABLATE,
     CONFIRM,
@@ -29,7 +29,7 @@ from ndblab.tuning.history import (
     Record,
     Trial,
 )
-from ndblab.tuning.space import BASELINE, Configuration, Space, without
+from ndblab.tuning.space import BASELINE, Configuration, Space
 from ndblab.tuning.wanted import Limit
 
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
@@ -89,7 +89,8 @@ class Search:
         found = outcome.judge(history, self.finalists(history), self.limits)
         if found.winner is None:
             return found
-        return replace(found, doubtful=self._doubtful(history, found.winner.configuration))
+        doubt = ablation.doubtful(self.space, history, found.winner.configuration)
+        return replace(found, doubtful=doubt)
 
     def finalists(self, history: History) -> list[outcome.Candidate]:
         """Return what to confirm: the best of the search, without settings that add nothing.
@@ -116,7 +117,7 @@ class Search:
             kept = {
                 word: value
                 for word, value in record.trial.configuration
-                if known[word, value].mean > screening.WORTH / 2
+                if known[word, value].worth
             }
             own = self.space.effective(kept)
             if own and own not in failed and own not in best:
@@ -231,27 +232,14 @@ class Search:
 
     def _ablate(self, history: History) -> Trial | None:
         stands = self.stands(history)
-        if stands.winner is None or len(stands.winner.configuration) < 2:
+        if stands.winner is None:
             return None
         whole = stands.winner.configuration
-        for word in stands.doubtful:
-            fewer = self.space.effective(dict(without(whole, word)))
-            if fewer != without(whole, word):
-                # Another setting does nothing without it: the two belong together.
-                continue
-            failed = history.find(ABLATE, fewer, whole)
-            gains = history.gains(ABLATE, fewer, whole)
-            if (failed and failed.infeasible) or outcome.needed(gains) is not None:
-                continue
-            return self._trial(history, ABLATE, fewer, len(gains) + 1, self.budget_s, whole)
-        return None
-
-    def _doubtful(self, history: History, whole: Configuration) -> tuple[str, ...]:
-        """Return the knobs from which the search saw no clear gain, the least gain first."""
-        known = screening.effects(self.space, history.of(SEARCH))
-        least = {pair: known[pair].mean - 2 * known[pair].deviation for pair in whole}
-        unclear = [pair for pair in whole if least[pair] <= screening.WORTH]
-        return tuple(word for word, _ in sorted(unclear, key=lambda pair: known[pair].mean))
+        fewer = ablation.reduced(self.space, history, whole, stands.doubtful)
+        if fewer is None:
+            return None
+        blocks = len(history.gains(ABLATE, fewer, whole)) + 1
+        return self._trial(history, ABLATE, fewer, blocks, self.budget_s, whole)
 
     def _exclude(self, history: History) -> Trial | None:
         """Narrow down what may have been missed, if nothing was found.

@@ -138,9 +138,9 @@ def made(values: Mapping[str, Value]) -> Configuration:
     return tuple(sorted(values.items()))
 
 
-def without(configuration: Configuration, word: str) -> Configuration:
-    """Return a configuration with one knob as in the baseline."""
-    return tuple(pair for pair in configuration if pair[0] != word)
+def without(configuration: Configuration, *words: str) -> Configuration:
+    """Return a configuration with these knobs as in the baseline."""
+    return tuple(pair for pair in configuration if pair[0] not in words)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,98 @@
+"""Ablation: which settings of a confirmed configuration can be left out. Pure.
+
+Those from which the search saw no clear gain are in doubt. They are left out together, so that one
+contrast answers for all, then one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from ndblab.statistics import sequential
+from ndblab.tuning import screening
+from ndblab.tuning.history import ABLATE, SEARCH, History
+from ndblab.tuning.space import Configuration, Space, without
+
+ALIKE = 0.01
+"""A setting that changes the goal by less than this can be left out."""
+
+
+def doubtful(space: Space, history: History, whole: Configuration) -> tuple[str, ...]:
+    """Return the knobs from which the search saw no clear gain, the least gain first."""
+    known = screening.effects(space, history.of(SEARCH))
+    least = {pair: known[pair].mean - 2 * known[pair].deviation for pair in whole}
+    unclear = [pair for pair in whole if least[pair] <= screening.WORTH]
+    return tuple(word for word, _ in sorted(unclear, key=lambda pair: known[pair].mean))
+
+
+def reduced(
+    space: Space, history: History, whole: Configuration, words: Sequence[str]
+) -> Configuration | None:
+    """Return what to compare with the whole next; None if nothing is left to find out.
+
+    Parameters
+    ----------
+    words : the knobs in doubt.
+    """
+    dropped = set(needless(history, whole))
+    known_needed: list[frozenset[str]] = []
+    for group in _groups(space, whole, words):
+        if group <= dropped or any(group >= each for each in known_needed):
+            continue
+        fewer = without(whole, *group)
+        record = history.find(ABLATE, fewer, whole)
+        if record and record.infeasible:
+            continue
+        verdict = needed(history.gains(ABLATE, fewer, whole))
+        if verdict is None:
+            return fewer
+        if verdict:
+            known_needed.append(group)
+    return None
+
+
+def needed(gains: np.ndarray) -> bool | None:
+    """Return whether a configuration needs some settings, from its gains without them.
+
+    None means that this is undecided.
+    """
+    _, low, high = sequential.interval(gains)
+    if low > math.log1p(-ALIKE):
+        # Equivalent, or better without.
+        return False
+    return True if high < 0 else None
+
+
+def needless(history: History, whole: Configuration) -> tuple[str, ...]:
+    """Return the most knobs that can be left out together.
+
+    Results of two groups do not add up: a knob of one may do the work of a knob of the other.
+    """
+    found: tuple[str, ...] = ()
+    for record in history.of((ABLATE,)).contrasts:
+        if record.trial.against == whole and needed(np.array(record.gains)) is False:
+            fewer = dict(record.trial.configuration)
+            found = max(found, tuple(word for word, _ in whole if word not in fewer), key=len)
+    return found
+
+
+def _groups(
+    space: Space, whole: Configuration, words: Collection[str]
+) -> tuple[frozenset[str], ...]:
+    """Return which knobs to leave out together, in the order in which this is tried.
+
+    First come all that the cheapest design can leave out, then those of the next design as well,
+    and so on, then each knob alone.
+    """
+    seconds = {word: space.block_s[space.design(without(whole, word), whole)] for word in words}
+    together = [
+        frozenset(word for word in words if seconds[word] <= most)
+        for most in sorted(set(seconds.values()))
+    ]
+    alone = [frozenset({word}) for word in words]
+    fewer = {group: without(whole, *group) for group in (*together, *alone)}
+    # If a setting does nothing without one that is left out, the two belong together.
+    return tuple(g for g, own in fewer.items() if own and space.effective(dict(own)) == own)
