@@ -205,7 +205,6 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "bench": {
         "only": "Name of one benchmark (default: all)",
         "real": "Of compare: so many comparisons of each kind on a cluster (default: none)",
-        "minutes": "Of compare --real: minutes of a comparison at most (default: 3)",
     },
 }
 """The help of each option, by command."""
