@@ -13,9 +13,8 @@ from ndblab.design import catalogue
 from ndblab.error import MissingData
 from ndblab.experiments.availability import answer as availability
 from ndblab.formatting import plain
-from ndblab.judging import answer as clause
-from ndblab.judging import answers, judge, publication, verdict
-from ndblab.judging.answer import Advice, Answer, Clause
+from ndblab.judging import answers, clauses, judge, publication, verdict
+from ndblab.judging.clauses import Advice, Answer, Clause
 from ndblab.measuring import recorded
 from ndblab.publishing import notebook, verdict_tables
 from ndblab.publishing.notebook import exhibit
@@ -45,25 +44,25 @@ def judged(word: str, measured: float = 1.9, low: float = 1.8, high: float = 2.0
 )
 def test_a_clause_says_what_its_verdict_allows(word: str, text: str) -> None:
     """What is decided is stated, with its numbers; the rest is named as open or not testable."""
-    assert str(clause.compose([DOUBLING], judged(word))) == text
+    assert str(clauses.compose([DOUBLING], judged(word))) == text
 
 
 def test_a_clause_changes_with_the_data() -> None:
     """No number is typed in: another measurement gives another sentence."""
-    found = clause.compose([DOUBLING], judged(verdict.REPRODUCED, 1.6, 1.5, 1.7))
+    found = clauses.compose([DOUBLING], judged(verdict.REPRODUCED, 1.6, 1.5, 1.7))
     assert str(found) == "Doubles: 1.6 times (1.5 to 1.7)."
 
 
 def test_a_ratio_below_one_can_be_said_as_a_fall() -> None:
     """A fall to 0.84 (0.8 to 0.96) times is a fall by 16 % (4 to 20 %)."""
     fall = Clause("x", "falls by {value_fall_pct} {interval_fall_pct}", "", "")
-    found = clause.compose([fall], judged(verdict.REPRODUCED, 0.84, 0.8, 0.96))
+    found = clauses.compose([fall], judged(verdict.REPRODUCED, 0.84, 0.8, 0.96))
     assert str(found) == "Falls by 16 % (4 to 20 %)."
 
 
 def test_a_finding_is_a_sentence_and_advice_comes_last() -> None:
     """Names keep their first letter; advice is the first to go where room is short."""
-    found = clause.compose(["one is so", Advice("do that"), "ndb_x is off"], judged("").iloc[:0])
+    found = clauses.compose(["one is so", Advice("do that"), "ndb_x is off"], judged("").iloc[:0])
     assert str(found) == "One is so. ndb_x is off. Do that."
     assert "Do that" not in found.brief(1, 25)
 
@@ -71,15 +70,15 @@ def test_a_finding_is_a_sentence_and_advice_comes_last() -> None:
 def test_a_comparison_that_rests_on_one_cluster_start_says_so() -> None:
     """As claims do, which are withheld then; a sweep comes before the first slice."""
     slices = pd.DataFrame({"contrast": ["x", "x", "y", "y"], "start": [1, 1, 1, 2]})
-    assert clause.within_one_start(slices, "x") == ", in one cluster start"
-    assert clause.within_one_start(slices, "y") == clause.within_one_start(slices, "x", "y") == ""
-    assert clause.within_one_start(slices) == ", in one cluster start"
-    assert clause.within_one_start(slices[slices["start"] == 2]) == ""
+    assert clauses.within_one_start(slices, "x") == ", in one cluster start"
+    assert clauses.within_one_start(slices, "y") == clauses.within_one_start(slices, "x", "y") == ""
+    assert clauses.within_one_start(slices) == ", in one cluster start"
+    assert clauses.within_one_start(slices[slices["start"] == 2]) == ""
 
 
 def test_a_claim_without_a_verdict_is_not_mentioned() -> None:
     """An older dataset may lack a claim."""
-    assert not clause.compose([DOUBLING], judged(verdict.REPRODUCED).iloc[:0])
+    assert not clauses.compose([DOUBLING], judged(verdict.REPRODUCED).iloc[:0])
 
 
 def test_a_short_answer_counts_what_it_leaves_out() -> None:
@@ -143,8 +142,8 @@ def test_every_clause_is_about_a_claim_of_the_sources(name: str) -> None:
     known = {claim.id for claim in publication.claims()}
     # Finding the experiments' answers is what fills `ANSWERS`.
     assert name in answers.known()
-    clauses = answers.ANSWERS[name](data, verdict_tables.of(data))
-    assert {c.id for c in clauses if isinstance(c, Clause)} <= known
+    said = answers.ANSWERS[name](data, verdict_tables.of(data))
+    assert {c.id for c in said if isinstance(c, Clause)} <= known
 
 
 def test_the_answer_has_the_numbers_of_the_decided_claims() -> None:

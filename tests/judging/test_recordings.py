@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from made_up import BY_ID, Double, contrasted, double
-from ndblab.judging import answer, judge, publication, recordings, verdict
+from ndblab.judging import clauses, judge, publication, recordings, verdict
 from ndblab.statistics.estimate import Estimate
 
 CLAIM = replace(BY_ID["B-sockets"], scope=publication.ANY, condition="")
@@ -128,7 +128,7 @@ def test_an_answer_names_the_recordings_with_a_clear_difference() -> None:
 
     def held(*found: Double) -> str:
         *earlier, newest = found
-        return answer.held(replace(newest, earlier=tuple(earlier)), "sockets")
+        return clauses.held(replace(newest, earlier=tuple(earlier)), "sockets")
 
     assert held(recording(0.8), recording(0.7)) == ", in each of 2 recordings (-20 and -30 %)"
     assert held(recording(1.2), recording(0.7)).startswith(", clear in 1 of 2 recordings (+20 ")

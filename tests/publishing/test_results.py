@@ -18,7 +18,7 @@ import pytest
 
 from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
-from ndblab.judging import answer, publication, verdict
+from ndblab.judging import clauses, publication, verdict
 from ndblab.measuring import recorded
 from ndblab.measuring.request import Request
 from ndblab.publishing import effects, notebook, rendering, reproduction, terminal, verdict_tables
@@ -245,7 +245,7 @@ def test_a_claim_is_explained(verdicts):
     text = " ".join(done.stdout.split())
     for row in verdicts[verdicts["id"].isin(["F6-peak", "T-low"])].itertuples():
         [claim] = [claim for claim in publication.claims() if claim.id == row.id]
-        notes = answer.sentences(claim.conditions), answer.sentences(row.reason)
+        notes = clauses.sentences(claim.conditions), clauses.sentences(row.reason)
         for part in (claim.statement, claim.locator, *notes, row.dataset):
             assert " ".join(part.split()) in text
 

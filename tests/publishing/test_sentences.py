@@ -13,7 +13,7 @@ import pytest
 import tasks
 
 from ndblab.judging import publication
-from ndblab.judging.answer import sentences as as_sentences
+from ndblab.judging.clauses import sentences as as_sentences
 from ndblab.publishing import manual
 from ndblab.publishing.notebook import exhibit
 from prose import too_long

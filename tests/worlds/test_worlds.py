@@ -19,7 +19,7 @@ import pytest
 
 from ndblab import dataset
 from ndblab.judging import answers, judge, publication, verdict
-from ndblab.judging.answer import Answer
+from ndblab.judging.clauses import Answer
 from worlds.planted import WORLDS
 from worlds.recording import Recording
 

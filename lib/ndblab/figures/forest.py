@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from ndblab import formatting
 from ndblab.figures import points, published, sheet, style
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 

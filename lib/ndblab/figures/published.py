@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from ndblab import formatting
 from ndblab.figures import style
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 
 _ARROW_PT = 17

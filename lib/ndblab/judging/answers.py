@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ndblab import discovery
 from ndblab.error import MissingData
 from ndblab.formatting import count, listed
-from ndblab.judging.answer import Answer, Clause, compose
+from ndblab.judging.clauses import Answer, Clause, compose
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,8 +32,6 @@ FULL = {**MOST, DATA_NODES: SATURATED}
 FULL_PCT = f"{100 * SATURATED:.0f} % or more"
 NEAR_PCT = 80
 """Percent of a CPU at and above which the brief calls a thread near saturation."""
-
-
 IDLE_GROWTH = 1.5
 """If twice the clients raise throughput by more than this factor, what they load is mostly idle."""
 
@@ -242,7 +240,7 @@ def _free(
     unlimited = (DATA_NODES, HOST)
     used = [part for part in used if part.name in most and (part.limit or part.name in unlimited)]
     for name, limit in most.items():
-        fullest = max((p for p in used if p.name == name), key=_share, default=None)
+        fullest = max((p for p in used if p.name == name), key=lambda p: p.share, default=None)
         if fullest and fullest.share >= limit:
             words = f"{fullest} (below {_pct(limit)} wanted)"
             return State(False, words, _forced(claim, evidence))
@@ -269,9 +267,8 @@ def _forced(claim: Claim, evidence: Evidence) -> dict[str, float]:
             return {}
         top, base = (allowance.parts(evidence, contrast, name)[SERVERS] for name in (A, B))
         ratio = top.allowed / base.allowed
-        if QUOTA not in (top.limit, base.limit) or min(top.share, base.share) < SATURATED:
-            return {}
-        if abs(ratio - 1) < 1e-9:
+        used_up = QUOTA in (top.limit, base.limit) and min(top.share, base.share) >= SATURATED
+        if not used_up or abs(ratio - 1) < 1e-9:
             return {}
         if claim.metric.startswith("p95"):
             clients = [float(side(evidence, contrast, name)["clients"]) for name in (A, B)]
@@ -297,10 +294,6 @@ def _parts(claim: Claim, evidence: Evidence) -> list[tuple[list[Part], str, str]
 
 def _fullness(part: Part) -> float:
     return part.share / FULL[part.name] if part.limit or part.name == HOST else 0.0
-
-
-def _share(part: Part) -> float:
-    return part.share
 
 
 def _pct(share: float) -> str:

@@ -34,6 +34,7 @@ class Request:
         that the experiment needs never leave this machine, and are always in plain text.
     attach : connect string and endpoints, as typed, of a running cluster to measure.
     judging : what contrasts are measured for; None for the published claims.
+    progress : show a bar with the time left.
     """
 
     size: str = "quick"

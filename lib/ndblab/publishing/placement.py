@@ -16,7 +16,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from ndblab.figures import sheet, style
 from ndblab.formatting import count, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 
 KEY = "who-runs-where"
 Fields = Mapping[str, Any]

@@ -18,7 +18,7 @@ from ndblab.design import catalogue
 from ndblab.design.catalogue import find
 from ndblab.figures import sheet
 from ndblab.judging import answers, publication
-from ndblab.judging.answer import in_one, sentences
+from ndblab.judging.clauses import in_one, sentences
 from ndblab.machine import host
 from ndblab.measuring import recorded
 from ndblab.publishing import drawing

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ndblab.formatting import count, plain
 from ndblab.judging import publication, verdict
-from ndblab.judging.answer import sentences
+from ndblab.judging.clauses import sentences
 from ndblab.judging.publication import READING
 from ndblab.publishing import verdict_tables
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ndblab.statistics import sequential
 from ndblab.tuning import screening
-from ndblab.tuning.history import ABLATE, SEARCH, History
+from ndblab.tuning.history import ABLATE, SEARCH, History, Record
 from ndblab.tuning.space import Configuration, Space, without
 
 ALIKE = 0.01
@@ -28,6 +28,17 @@ def doubtful(space: Space, history: History, whole: Configuration) -> tuple[str,
     return tuple(word for word, _ in sorted(unclear, key=lambda pair: known[pair].mean))
 
 
+def unsettled(space: Space, history: History, whole: Configuration) -> tuple[str, ...]:
+    """Return the knobs in doubt that no trial has shown to be needed."""
+    dropped = set(needless(history, whole))
+    shown = [
+        _left_out(record) - dropped
+        for record in history.of((ABLATE,)).contrasts
+        if record.trial.against == whole and needed(np.array(record.gains))
+    ]
+    return tuple(word for word in doubtful(space, history, whole) if {word} not in shown)
+
+
 def reduced(
     space: Space, history: History, whole: Configuration, words: Sequence[str]
 ) -> Configuration | None:
@@ -39,7 +50,7 @@ def reduced(
     """
     dropped = set(needless(history, whole))
     known_needed: list[frozenset[str]] = []
-    for group in _groups(space, whole, words):
+    for group in _groups(space, whole, words, dropped):
         if group <= dropped or any(group >= each for each in known_needed):
             continue
         fewer = without(whole, *group)
@@ -74,25 +85,30 @@ def needless(history: History, whole: Configuration) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     for record in history.of((ABLATE,)).contrasts:
         if record.trial.against == whole and needed(np.array(record.gains)) is False:
-            fewer = dict(record.trial.configuration)
-            found = max(found, tuple(word for word, _ in whole if word not in fewer), key=len)
+            found = max(found, tuple(sorted(_left_out(record))), key=len)
     return found
 
 
+def _left_out(record: Record) -> set[str]:
+    """Return the knobs that a trial leaves out."""
+    fewer = dict(record.trial.configuration)
+    return {word for word, _ in record.trial.against if word not in fewer}
+
+
 def _groups(
-    space: Space, whole: Configuration, words: Collection[str]
+    space: Space, whole: Configuration, words: Collection[str], dropped: Collection[str]
 ) -> tuple[frozenset[str], ...]:
     """Return which knobs to leave out together, in the order in which this is tried.
 
     First come all that the cheapest design can leave out, then those of the next design as well,
-    and so on, then each knob alone.
+    and so on, then each other knob beside those that are `dropped` already.
     """
     seconds = {word: space.block_s[space.design(without(whole, word), whole)] for word in words}
     together = [
         frozenset(word for word in words if seconds[word] <= most)
         for most in sorted(set(seconds.values()))
     ]
-    alone = [frozenset({word}) for word in words]
-    fewer = {group: without(whole, *group) for group in (*together, *alone)}
+    singly = [frozenset({*dropped, word}) for word in words]
+    fewer = {group: without(whole, *group) for group in (*together, *singly)}
     # If a setting does nothing without one that is left out, the two belong together.
     return tuple(g for g, own in fewer.items() if own and space.effective(dict(own)) == own)

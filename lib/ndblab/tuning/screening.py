@@ -24,7 +24,7 @@ EFFECT = 0.10
 WORTH = 0.01
 """Gains below this are not worth a setting."""
 DOUBT = 0.75
-"""Standard deviations by which an effect must be above half of that, to enter a finalist."""
+"""An effect enters a finalist if it lies so many standard deviations above half of `WORTH`."""
 
 
 @dataclass(frozen=True)

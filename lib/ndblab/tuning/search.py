@@ -89,7 +89,7 @@ class Search:
         found = outcome.judge(history, self.finalists(history), self.limits)
         if found.winner is None:
             return found
-        doubt = ablation.doubtful(self.space, history, found.winner.configuration)
+        doubt = ablation.unsettled(self.space, history, found.winner.configuration)
         return replace(found, doubtful=doubt)
 
     def finalists(self, history: History) -> list[outcome.Candidate]:
@@ -231,11 +231,12 @@ class Search:
         return any(look <= last and chance > HOPE for look, chance in chances.items())
 
     def _ablate(self, history: History) -> Trial | None:
-        stands = self.stands(history)
-        if stands.winner is None:
+        winner = self.stands(history).winner
+        if winner is None:
             return None
-        whole = stands.winner.configuration
-        fewer = ablation.reduced(self.space, history, whole, stands.doubtful)
+        whole = winner.configuration
+        doubt = ablation.doubtful(self.space, history, whole)
+        fewer = ablation.reduced(self.space, history, whole, doubt)
         if fewer is None:
             return None
         blocks = len(history.gains(ABLATE, fewer, whole)) + 1

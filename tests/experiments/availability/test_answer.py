@@ -8,7 +8,7 @@ from experiments.availability import made_up as faults
 from experiments.availability.made_up import dataset, partitioned
 from made_up import Double, verdict
 from ndblab.judging import answers
-from ndblab.judging.answer import Answer
+from ndblab.judging.clauses import Answer
 
 CLAIMS = {
     "availability": ("A-node-loss", "A-node-frozen", "A-online", "A-separate"),

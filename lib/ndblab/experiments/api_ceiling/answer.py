@@ -10,8 +10,8 @@ from ndblab.dataset import Dataset
 from ndblab.experiments.api_ceiling import AT_ONCE
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause, within_one_start
 from ndblab.planning.point import DEFAULT_VARIANT
 
 

@@ -21,8 +21,8 @@ from ndblab.experiments.availability.words import (
     worded,
 )
 from ndblab.formatting import change, count, plain
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 from ndblab.judging.verdict import INCONCLUSIVE
 from ndblab.statistics.estimate import geometric
 
@@ -98,8 +98,7 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "A-arbitration",
             "of two data nodes cut off from each other, exactly one went on",
-            "after {value} partitions, it was not exactly the winner of the arbitration that went "
-            "on",
+            "after {value} partitions, the wrong nodes went on: not just the arbitration's winner",
             "which data nodes survive a partition",
         ),
         *_partitions(outages, table),

@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.formatting import listed, plain
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 
 
 @answers("bulk-load")

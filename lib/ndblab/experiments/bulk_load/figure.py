@@ -9,7 +9,7 @@ from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.figures import bars, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.planning.workload import CLIENT
 from ndblab.statistics import intervals
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.formatting import percent, plain
-from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice
 
 _WORDS = {"qps": "throughput", "latency_p95_ms": "p95"}
 

@@ -18,7 +18,7 @@ from ndblab.figures import points as marked
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
 from ndblab.formatting import count, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.statistics import intervals
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))

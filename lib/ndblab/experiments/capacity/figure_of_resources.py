@@ -15,7 +15,7 @@ from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _PANELS = ((QPS, "qps_least", "qps_most"), (MEAN, "latency_least_ms", "latency_most_ms"))

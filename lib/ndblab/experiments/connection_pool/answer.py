@@ -8,8 +8,8 @@ import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.formatting import less_or_more
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 from ndblab.statistics import contrasts
 
 

@@ -13,8 +13,8 @@ from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
 from ndblab.formatting import change, count, less_or_more, listed, plain
-from ndblab.judging.answer import Advice, held, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, held, within_one_start
 from ndblab.statistics.estimate import Estimate
 
 _MOST_BUSY_PCT = 90

@@ -12,7 +12,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.statistics import intervals
 
 COST = Quantity("us", "CPU time of a query", "\N{MICRO SIGN}s", style.INK)

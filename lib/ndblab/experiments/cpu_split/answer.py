@@ -13,8 +13,8 @@ from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
 from ndblab.formatting import count, less_or_more
-from ndblab.judging.answer import Advice, Clause, held, in_recordings, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause, held, in_recordings, within_one_start
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import ratio_tables
 

@@ -17,7 +17,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import intervals, ratio_tables
 

@@ -10,8 +10,8 @@ from ndblab.dataset import Dataset
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
 from ndblab.formatting import plain
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 
 _NEARLY = 0.9
 """Share of the best compression ratio above which time decides."""

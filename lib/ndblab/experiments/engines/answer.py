@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.formatting import change, moved, percent
 from ndblab.judging import releases
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
 

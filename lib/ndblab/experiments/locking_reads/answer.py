@@ -16,8 +16,8 @@ from ndblab.experiments.locking_reads import (
 )
 from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.formatting import listed
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 
 
 @answers("locking-reads")

@@ -11,7 +11,7 @@ from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
 from ndblab.formatting import count, listed, percent, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.judging.recordings import STARTS
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import intervals

@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
 from ndblab.formatting import moved
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 from ndblab.statistics import contrasts
 
 _GAINS = {

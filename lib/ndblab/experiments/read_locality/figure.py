@@ -17,7 +17,7 @@ from ndblab.figures import bars, forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.selection import DEFAULT, POINT_SELECT
 from ndblab.formatting import plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}

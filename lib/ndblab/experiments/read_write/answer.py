@@ -11,8 +11,8 @@ from ndblab.error import MissingData
 from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import moved, plain
-from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause, within_one_start
 from ndblab.statistics import contrasts
 
 

@@ -11,7 +11,7 @@ from ndblab.figures import bars, curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)

@@ -11,8 +11,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import count, less_or_more, moved, plain
-from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause, within_one_start
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
 from ndblab.statistics import contrasts, estimate, summary

@@ -17,7 +17,7 @@ from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.variants import Comparison, Kind
 from ndblab.formatting import count, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
 

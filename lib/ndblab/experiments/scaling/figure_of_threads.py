@@ -15,7 +15,7 @@ from ndblab.error import MissingData
 from ndblab.figures import forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 from ndblab.judging.evidence import DATA_NODES_SHARE
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import contrasts, estimate, intervals, summary

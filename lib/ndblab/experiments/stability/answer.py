@@ -10,8 +10,8 @@ from ndblab.dataset import Dataset
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.formatting import duration, less_or_more
-from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause
 
 _WIDE_PCT = 10
 """Width of a band beyond which a run cannot tell small differences from chance."""
@@ -59,8 +59,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             "R-long",
             taken,
             f"{taken}; published for more than an hour: a ratio of {published.get('R-long')}",
-            "whether a run of an hour is a tenth slower than a short one (checkpoints changed "
-            "throughput by {change})",
+            "whether an hour is a tenth slower than a short run (checkpoints: {change})",
         ),
     ]
 
@@ -85,7 +84,4 @@ def _dip(dataset: Dataset) -> Iterator[str]:
     if len(dip) and (lowest := dip.loc[dip["ratio"].idxmin()])["high"] < 1:
         fall = less_or_more(*lowest[["ratio", "low", "high"]], less="lower")
         yield f"in the second in which a checkpoint starts, throughput is {fall}"
-        yield Advice(
-            "Measure writes over several whole checkpoints: otherwise chance decides how many dips "
-            "a run has"
-        )
+        yield Advice("Measure writes over several whole checkpoints, not over a part of one")

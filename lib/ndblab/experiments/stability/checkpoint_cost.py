@@ -104,7 +104,7 @@ def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeat
 
 
 def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
-    """Return a run with its checkpoints, and with its CPU if `tables` have `processes`."""
+    """Return a run with its checkpoints, and with its CPU if `tables` hold it."""
     own = {
         name: tables[name][tables[name]["run_id"].astype(str) == row["run_id"]]
         if name in tables

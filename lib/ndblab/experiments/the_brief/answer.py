@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.formatting import count
 from ndblab.judging import publication
-from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice
 
 CONSISTENT = "consistent"
 """Prefix of the consequence of a place that was checked and adds up."""

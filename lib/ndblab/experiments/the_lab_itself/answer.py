@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.the_lab_itself import goals
 from ndblab.formatting import change, percent, plain
-from ndblab.judging.answer import Answer
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Answer
 
 
 @answers("the-lab-itself")

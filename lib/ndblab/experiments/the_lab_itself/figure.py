@@ -11,7 +11,7 @@ from ndblab.figures import contrast, forest, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed
 from ndblab.judging import contrasted
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:

@@ -24,7 +24,7 @@ def on_goals(goals: pd.DataFrame) -> str:
 
 
 def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
-    """Say how often analyses of identical sides differ, and how neighbouring blocks correlate."""
+    """Say how often identical sides are told apart, and how neighbouring blocks correlate."""
     rows = {row["analyses"]: row for row in counted.to_dict("records")}
     drawn, whole, single = (rows[n] for n in ("resampled", "as recorded", "each start"))
     if drawn["blocks"] < LOOKS[0]:

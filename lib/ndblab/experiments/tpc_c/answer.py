@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.formatting import moved, plain
-from ndblab.judging.answer import Advice, Clause, held, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause, held, within_one_start
 
 _SUBJECTS = {
     loads.PARTITIONING: "partitioning tables by warehouse",

@@ -96,8 +96,10 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
 class Load:
     """A go-tpc that is running, its output read as it comes.
 
-    It began at `began`, by `time.monotonic`; `stands` of the orders and the servers' counters, as
-    `counted`, are those before its start.
+    Parameters
+    ----------
+    began : when it was started, by `time.monotonic`.
+    stands, counted : of the orders and of the servers' counters, before the start.
     """
 
     def __init__(

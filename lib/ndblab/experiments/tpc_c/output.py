@@ -22,7 +22,7 @@ from pymysql.cursors import Cursor
 
 from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.formatting import count
-from ndblab.workloads.program import last_line
+from ndblab.machine.commands import last_line
 
 EARLY_S = 0.3
 """go-tpc ends when all its clients have ended; if it ends early by more than this, they cannot have

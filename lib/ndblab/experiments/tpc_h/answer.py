@@ -10,8 +10,8 @@ from ndblab.dataset import Dataset
 from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.experiments.tpc_h.database import scale_factor
 from ndblab.formatting import listed, plain
-from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Clause, within_one_start
 
 
 @answers("tpc-h")

@@ -11,7 +11,7 @@ from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed, plain
-from ndblab.judging.answer import in_sentences
+from ndblab.judging.clauses import in_sentences
 
 _WIDEST = 40
 

@@ -11,8 +11,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import change, count, less_or_more, listed, moved
-from ndblab.judging.answer import Advice, Answer, Clause, held
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Answer, Clause, held
 from ndblab.statistics import contrasts, ratio_tables
 
 

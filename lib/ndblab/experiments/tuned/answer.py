@@ -10,8 +10,8 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.tuned.searched import COMMAND
 from ndblab.formatting import count, listed
-from ndblab.judging.answer import Advice, Answer
 from ndblab.judging.answers import answers
+from ndblab.judging.clauses import Advice, Answer
 from ndblab.tuning import trade_off
 from ndblab.tuning.wanted import NAME, named
 

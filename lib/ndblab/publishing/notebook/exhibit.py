@@ -111,7 +111,7 @@ def lead(content: NotebookNode) -> None:
     These stand between the notebook's marks, before any code, and the cell of the answer then shows
     only what they leave out. A notebook without marks stays as it is.
     """
-    from ndblab.judging.answer import sentence
+    from ndblab.judging.clauses import sentence
 
     found = answer(content)
     marked = [cell for cell in content.cells if _FINDING.search(cell.source)]

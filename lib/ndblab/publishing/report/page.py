@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ndblab import formatting
 from ndblab.judging import verdict
-from ndblab.judging.answer import sentence, sentences
+from ndblab.judging.clauses import sentence, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
