@@ -9,7 +9,7 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.formatting import less_or_more
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause
+from ndblab.judging.clauses import Advice, Clause, held
 from ndblab.statistics import contrasts
 
 
@@ -42,6 +42,7 @@ def _measured(dataset: Dataset) -> Iterator[str]:
         if ratio.bounded:
             words = "fewer queries than with 1", "more queries than with 1", "as many as with 1"
             did = less_or_more(*ratio, *words)
-            yield f"{where}, a MySQL server with ndb_cluster_connection_pool=8 did {did}"
+            of = held(dataset, name)
+            yield f"{where}, a MySQL server with ndb_cluster_connection_pool=8 did {did}{of}"
             if name == "pools-1-8" and ratio.high < 1:
                 yield Advice("On a host with few CPUs, leave it at 1")
