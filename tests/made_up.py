@@ -191,7 +191,8 @@ def slices_use(dataset: Double, cpu_pct: Callable[[pd.Series], Mapping[str, floa
         for number, (role, pct) in enumerate(cpu_pct(row).items())
     ]
     table = pd.DataFrame(rows, columns=PROCESSES).astype({"role": "category"})
-    return replace(dataset, processes=pd.concat([dataset.processes.astype({"role": str}), table]))
+    others = dataset.processes.astype({"role": str}).dropna(axis="columns", how="all")
+    return replace(dataset, processes=pd.concat([others, table]) if rows else others)
 
 
 def with_plan(

@@ -40,9 +40,9 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     for name, where in (("pools-1-8", "with all CPUs"), ("pools-1-8-share", beside)):
         ratio = contrasts.measured_ratio(dataset.slices, name)
         if ratio.bounded:
-            words = "fewer queries than with 1", "more queries than with 1", "as many as with 1"
+            words = "fewer queries than 1", "more queries than 1", "as many queries as 1"
             did = less_or_more(*ratio, *words)
             of = held(dataset, name)
-            yield f"{where}, a MySQL server with ndb_cluster_connection_pool=8 did {did}{of}"
+            yield f"{where}, ndb_cluster_connection_pool=8 gave {did}{of}"
             if name == "pools-1-8" and ratio.high < 1:
                 yield Advice("On a host with few CPUs, leave it at 1")
