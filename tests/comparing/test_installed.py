@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ndblab.comparing import installed, knobs
 
 CAPTURED = Path(__file__).parents[1] / "captured/settings"
@@ -40,6 +42,14 @@ def test_what_the_programs_know_can_be_compared_too() -> None:
     assert knobs.find("innodb_log_buffer_size", others).change == knobs.INITIAL
     assert knobs.find("MaxNoOfTables", others).section == "ndbd default"
     assert "datadir" not in {knob.name for knob in others}
+
+
+@pytest.mark.parametrize(("text", "value"), [("on", 1), ("Off", 0), ("true", 1), ("0", 0)])
+def test_a_switch_of_config_ini_takes_any_usual_word(text: str, value: int) -> None:
+    """The management node itself refuses "on"."""
+    params = installed.parameters(captured("ndb_mgmd_full_config.txt"))
+    knob = knobs.find("ndbd default:RequireCertificate", installed.unlisted({}, params))
+    assert knobs.value(knob, text) == value
 
 
 def test_a_refusal_is_told_in_the_program_s_words() -> None:

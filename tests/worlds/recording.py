@@ -42,7 +42,9 @@ USER = 0.7
 """Share of a thread's CPU time that is user time rather than system time."""
 CPU_NOISE, BETWEEN_SLICES_S, LOST_BY_STEAL = 0.01, 0.4, 2.0
 MANAGEMENT_PCT = IDLE_SERVER_PCT = 0.1
-WRITTEN = ("runs", "slices", "intervals", "processes", "ndb_threads")
+WRITTEN = ("runs", "slices", "intervals", "processes", "ndb_threads", "control")
+CONTROL_STEPS, CONTROL_S = 500_000, 0.01
+"""What the control beside an hour does in a second on a host of full speed."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class Recording:
         opened = dataset.Writer.open(root, self.experiment.name, self.identity, self.described)
         with opened as writer:
             writer.note(contrasts=[each.to_dict() for each in self.contrasts], starts=self.starts)
-            for name in WRITTEN:
+            for name in writer._tables.keys() & set(WRITTEN):
                 writer._tables[name] = self._table(name)
             for name in ROW_PER_RUN:
                 writer.done |= writer._tables[name].set_index("run_id")["status"].to_dict()
@@ -271,18 +273,10 @@ class Recording:
              "errors_per_s": 0.0, "reconnects_per_s": 0.0}
         )  # fmt: skip
         self._seconds.append(reports[reports["qps"] > 1])
-        # A query costs the client the same throughout: the host is as fast as before.
-        minutes = pd.Series(factor).groupby(np.arange(seconds) // 60).mean()
-        self._rows["processes"] += [
-            (
-                run_id,
-                60.0 * minute + 30,
-                CLIENT,
-                0,
-                round(100 * true.cpus[CLIENT] * each, 2),
-                1 << 20,
-            )
-            for minute, each in minutes.items()
+        noisy = np.exp(CPU_NOISE * self.rng.standard_normal(seconds))
+        spent_s = [CONTROL_S / weather.drift(self.clock_s + t) for t in t_s] * noisy
+        self._rows["control"] += [
+            (run_id, t, CONTROL_STEPS, cpu_s) for t, cpu_s in zip(t_s, spent_s, strict=True)
         ]
         return float(factor.mean())
 

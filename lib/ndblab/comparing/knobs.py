@@ -131,6 +131,9 @@ def value(knob: Knob, text: str) -> int | str:
         for choice in knob.values.split("|"):
             if folded(choice) == folded(text):
                 return choice
+    elif knob.file == CONFIG_INI and text.lower() in _ON + _OFF:
+        # The management node takes only some of these words, and no other value is one of them.
+        return int(text.lower() in _ON)
     elif text:
         number = setting_value.number(text)
         return text if number is None else number

@@ -54,19 +54,21 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
 
 
 def title(rows: pd.DataFrame) -> str:
-    """Say how many of the effects agree with what was published, most of which has no size."""
-    agree = _agrees(rows)
-    words = f"{sum(agree)} of {len(rows)} testable effects point the published way"
-    decided = (agree & (rows["verdict"] == verdict.REPRODUCED)).any()
-    return words if decided or not agree.any() else f"{words}; none is decided yet"
+    """Say how many of the effects are decided, and how many of these as published."""
+    decided = sum(rows["verdict"] != verdict.INCONCLUSIVE)
+    as_published = sum(rows["verdict"] == verdict.REPRODUCED)
+    of = f"{decided or 'None'} of {len(rows)} testable effects are decided"
+    if not decided:
+        return f"{of} yet"
+    return f"{of}, {'' if as_published == decided else f'{as_published} '}as published"
 
 
 def open_yet(rows: pd.DataFrame) -> str:
-    """Say how many agreeing effects have no verdict yet; empty if all of them have one."""
+    """Say how many undecided effects point the published way; empty if none does."""
     number = int((_agrees(rows) & (rows["verdict"] != verdict.REPRODUCED)).sum())
     if not number:
         return ""
-    return f"{number} of these are no verdict yet: they had one cluster start each."
+    return f"{number} more point the published way, from one cluster start each."
 
 
 def _agrees(rows: pd.DataFrame) -> pd.Series:

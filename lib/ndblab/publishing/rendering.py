@@ -88,7 +88,7 @@ def _counted(every: pd.DataFrame) -> str:
     of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
     decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
     return (
-        f"{len(claims)} claims rest on {measured} independent measurements: {words} (claims that "
+        f"{len(claims)} claims need {measured} independent measurements: {words} (claims that "
         "share a measurement count once). "
         f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
         "and not judged. "

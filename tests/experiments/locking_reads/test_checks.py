@@ -41,11 +41,11 @@ def test_a_statement_that_takes_no_shared_locks_contradicts_it(changed):
 
 
 def test_locks_where_there_should_be_none_contradict_it():
-    """The claim says "only in REPEATABLE READ"."""
+    """The claim says "not in READ COMMITTED"."""
     more = {**AS_PUBLISHED, (CREATE_SELECT, READ_COMMITTED): "S,REC_NOT_GAP"}
     row = verdict(dataset(locks(AS_PUBLISHED), locks(more, repeat=2)), "L-uservar")
     assert (row.verdict, row.measured) == ("contradicted", 200)
-    assert "only in REPEATABLE READ" in row.reason
+    assert "none in READ COMMITTED" in row.reason
 
 
 def test_without_locks_it_is_unknown():

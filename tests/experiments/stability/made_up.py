@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from made_up import EVENTS, INTERVALS, PROCESSES, THREADS, Double, double
+from made_up import CONTROL, EVENTS, INTERVALS, PROCESSES, THREADS, Double, double
 from ndblab.experiments.stability import checkpoints as spans
 
 CYCLE_S, LASTS_S = 20.0, 7.0
@@ -26,6 +26,16 @@ def log(seconds: int, cycle_s: float = CYCLE_S) -> pd.DataFrame:
         rows.append(("run", at_s, 2, spans.STARTED, "Local checkpoint started"))
         rows.append(("run", at_s + LASTS_S, 2, spans.COMPLETED, "Local checkpoint completed"))
     return pd.DataFrame(rows, columns=EVENTS)
+
+
+def with_control(data: Double, spread: float, loss: float = 0.0) -> Double:
+    """Add a control whose speed varies by this much, and falls by this share over the run."""
+    seconds = len(data.intervals)
+    noise = np.random.default_rng(5).normal(0, spread, seconds)
+    speed = 5e7 * (1 + noise - loss * np.arange(seconds) / seconds)
+    rows = [(data.runs["run_id"].iloc[0], at + 1.0, 500_000, 5e5 / x) for at, x in enumerate(speed)]
+    data.control = pd.DataFrame(rows, columns=CONTROL)
+    return data
 
 
 def written(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.stability.made_up import repeated, written
+from experiments.stability.made_up import repeated, with_control, written
 from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, decided, double, verdict
 
 
@@ -23,7 +23,10 @@ def long_run(
     cold_s: int = 0,
     **host: Any,
 ) -> Double:
-    """Make one run of 16 servers: throughput around a level, a loss over the run, a cold start."""
+    """Make one run of 16 servers: throughput around a level, a loss over the run, a cold start.
+
+    The control beside it is steady.
+    """
     dataset = double(lambda n, c: level, servers=(16,), clients=(256,), repeats=1, **host)
     dataset.runs = dataset.runs.assign(
         duration_s=float(seconds), warmup_s=float(warmup_s), host_busy_pct=0.0
@@ -34,12 +37,7 @@ def long_run(
     name = dataset.runs["run_id"].iloc[0]
     rows = [(name, at + 1, 256, value, 1.35) for at, value in enumerate(qps)]
     dataset.intervals = pd.DataFrame(rows, columns=INTERVALS)
-    # sysbench takes 50 us of CPU a query all the time; the other processes stay as they were.
-    used = [(name, "sysbench", at + 1.0, 0, value * 0.005, 1) for at, value in enumerate(qps)]
-    order = ["run_id", "role", "t_s", "node_id", "cpu_pct", "rss_bytes"]
-    clients = pd.DataFrame(used, columns=order)[PROCESSES]
-    dataset.processes = pd.concat([dataset.processes, clients]).astype({"role": "category"})
-    return dataset
+    return with_control(dataset, 0.005)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +51,16 @@ def test_a_narrow_band_reproduces_a_steady_hour(spread: float, expected: str) ->
     assert row.measured == pytest.approx(1.96 * spread, rel=0.1)
     # 18 million queries in the hour, 1.65 in a second of the source.
     assert re.search(r"\d for 95 % of 10 windows with as many queries as the source's", row.reason)
+
+
+@pytest.mark.parametrize("spread", [0.008, 0.03])
+def test_without_a_control_neither_a_steady_nor_an_unsteady_hour_is_judged(spread: float) -> None:
+    """Nothing tells the host's unsteadiness from NDB's, in either direction."""
+    data = long_run(level=5000.0, spread=spread)
+    data.control = data.control.iloc[:0]
+    row = verdict(data, "F1-stable")
+    assert row.verdict == "not testable here"
+    assert "no control was recorded beside the run" in row.reason
 
 
 def test_three_minutes_are_no_steady_hour() -> None:
@@ -86,11 +94,10 @@ def test_other_work_beside_an_hour_leaves_its_cause_open(
     dataset.runs = dataset.runs.assign(host_busy_pct=99.0)
     name = dataset.runs["run_id"].iloc[0]
     rows = [(name, at, "mysqld", 11, float(cluster_pct), 1) for at in range(1, 5)]
-    clients = dataset.processes[dataset.processes["role"].astype(str) == "sysbench"]
-    dataset.processes = pd.concat([pd.DataFrame(rows, columns=PROCESSES), clients])
+    dataset.processes = pd.DataFrame(rows, columns=PROCESSES)
     row = verdict(dataset, "F1-drift")
     assert row.verdict == expected
-    assert ("unrelated processes used 11." in row.reason) == (cluster_pct == 170)
+    assert ("unrelated processes used 14." in row.reason) == (cluster_pct == 170)
 
 
 @pytest.mark.parametrize(("swing", "expected"), [(0.0, "reproduced"), (0.1, "contradicted")])

@@ -7,12 +7,11 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
-import pandas as pd
 import pytest
 
+from experiments.stability.made_up import with_control
 from experiments.stability.test_checks import long_run
-from made_up import CONTROL, Double, verdict
+from made_up import verdict
 from ndblab.experiments.stability import control
 from ndblab.machine.local import LOCAL
 
@@ -47,16 +46,6 @@ def test_the_program_works_a_little_every_second(tmp_path: Path):
     assert len(found) >= 2
     assert found["steps"].nunique() == 1
     assert found["cpu_s"].between(0.002, 0.1).all()
-
-
-def with_control(data: Double, spread: float, loss: float = 0.0) -> Double:
-    """Add a control whose speed varies by this much, and falls by this share over the run."""
-    seconds = len(data.intervals)
-    noise = np.random.default_rng(5).normal(0, spread, seconds)
-    speed = 5e7 * (1 + noise - loss * np.arange(seconds) / seconds)
-    rows = [(data.runs["run_id"].iloc[0], at + 1.0, 500_000, 5e5 / x) for at, x in enumerate(speed)]
-    data.control = pd.DataFrame(rows, columns=CONTROL)
-    return data
 
 
 @pytest.mark.parametrize(("spread", "word"), [(0.01, "contradicted"), (0.03, "not testable here")])

@@ -11,7 +11,7 @@ def test_where_quotas_rule_the_claims_out_the_measured_changes_are_still_told() 
     """As changes under quotas, with advice on spinning; the claims stay untestable."""
     data = recorded.obtain("shm-vs-tcp")
     found = answers.answer(data.experiment, verdict_tables.of(data), data)
-    assert "shared memory did not clearly change throughput. Against TCP, " in found.certain[0]
+    assert "Against TCP, it did not clearly change throughput: " in found.certain[0]
     assert any("spinning transporters lowered throughput" in said for said in found.certain)
     assert "leave spinning off" in found.advice[0]
     assert len(found.untestable) == 5

@@ -113,6 +113,9 @@ def test_the_newest_search_that_counts_is_told(tmp_path: Path, monkeypatch):
         text = json.dumps({**over(WINNER).manifest, **made_so, **began})
         (tmp_path / f"tune/at-{hour}/manifest.json").write_text(text)
     assert searched.obtain(host="recorded") == "at-11"
+    table = searched.every("recorded")
+    assert list(table["began"]) == ["2026-11-28 11:00", "2026-11-28 10:00"]
+    assert list(table["95 % low"]) == pytest.approx([9, 9])
 
 
 def test_a_dataset_of_something_else_is_refused():

@@ -155,11 +155,19 @@ def _losses(outages: pd.DataFrame) -> Iterator[str]:
     """Say which faults lost acknowledged writes, in how many of their runs, and how many."""
     for fault, runs in outages.groupby("fault", observed=True):
         most, losing = int(runs["lost"].max()), int((runs["lost"] > 0).sum())
+        lost = f"{'up to ' if losing > 1 else ''}{count(most, 'acknowledged write')}"
+        if not losing:
+            continue
+        of = f"in {losing} of {count(len(runs), 'run')}"
+        if fault == LOST_ARBITRATOR:
+            # Nothing else ends this stop, so that its length is the lab's.
+            yield (
+                f"{worded(fault)} stopped the cluster until the lab restarted it, and lost {lost}, "
+                f"{of}"
+            )
+            continue
         stopped = f"stopped service for up to {plain(runs['longest_gap_s'].max())} s"
-        writes = f"{'up to ' if losing > 1 else ''}{count(most, 'acknowledged write')}"
-        if losing:
-            of = f"in {losing} of {count(len(runs), 'run')}"
-            yield f"{worded(fault)} {stopped} and lost {writes}, {of}"
+        yield f"{worded(fault)} {stopped} and lost {lost}, {of}"
 
 
 def _with_arbitrators(outages: pd.DataFrame) -> Iterator[str]:

@@ -46,7 +46,7 @@ def user_variable(claim: Claim, evidence: Evidence) -> Finding:
     finding = replace(finding, numbers=numbers)
     if most == 0 or finding.verdict == CONTRADICTED:
         return finding
-    why = f"{CREATE_SELECT} is published to take them only in {REPEATABLE_READ}"
+    why = f"{CREATE_SELECT} is published to take none in {READ_COMMITTED}"
     return replace(finding, verdict=CONTRADICTED, why=why, measured=_exact(most))
 
 

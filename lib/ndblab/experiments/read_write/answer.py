@@ -58,7 +58,7 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
-    quota = ", each with a quota of its own" if dataset.budget == "scaled" else ""
+    quota = ", by construction: each has a CPU quota" if dataset.budget == "scaled" else ""
     for contrast, words in (
         (variations.SERVERS, f"two servers instead of one {{}}{quota}"),
         (variations.MORE_SERVERS, f"four servers instead of two {{}}{quota}"),

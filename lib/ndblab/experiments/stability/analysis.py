@@ -8,13 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from ndblab import formatting
-from ndblab.dataset import Dataset
-from ndblab.error import MissingData
-from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import series, summary
 from ndblab.statistics.estimate import Estimate
 
@@ -153,25 +149,6 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
         table[name] = each.groupby(level="role").sum()
     table["growth_pct"] = 100 * (table["last_mib"] / table["first_mib"] - 1)
     return table
-
-
-def client_costs(run: pd.Series, dataset: Dataset) -> pd.Series:
-    """Return the load generator's CPU time per query in each sixth of a run, in microseconds.
-
-    Raises MissingData if its CPU was not sampled in each sixth.
-    """
-    own = dataset.processes[dataset.processes["run_id"] == run["run_id"]]
-    used = own[own["role"].astype(str).isin(CLIENT_ROLES)]
-    part_s = float(run["duration_s"]) / series.SECTIONS
-    last = series.SECTIONS - 1
-    pct = used.groupby("t_s")["cpu_pct"].sum()
-    pct = pct.groupby(np.minimum((pct.index / part_s).astype(int), last)).mean()
-    seconds = samples(run, dataset.intervals)
-    qps = seconds.groupby((seconds["t_s"] / part_s).astype(int).clip(upper=last))["qps"].mean()
-    costs = (1e4 * pct / qps).dropna()
-    if len(costs) < series.SECTIONS:
-        raise MissingData("the load generator's CPU was not sampled over the whole run")
-    return costs
 
 
 def _trend(values: pd.Series, step_s: float) -> Estimate:

@@ -28,7 +28,7 @@ def contradictions(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     confirmed = int(doubtful["holds"].sum())
     unsure = "" if confirmed == len(doubtful) else f", {confirmed} of them confirmed"
     return [
-        f"the brief and its sources make {count(len(publication.claims()), 'claim')}, and "
+        f"the brief and related sources make {count(len(publication.claims()), 'claim')}, and "
         "contradict themselves or each other, or leave out what a reader needs, in "
         f"{count(len(doubtful), 'place')}{unsure}",
         *_advice(table),
@@ -41,6 +41,6 @@ def _advice(table: pd.DataFrame) -> Iterator[Advice]:
     for row in rule.itertuples():
         sum_of_a_socket = row.arithmetic.partition(";")[0]
         yield Advice(
-            "Measure how many MySQL servers a host has CPUs for; the brief's own rule asks for "
-            f"more CPUs than its host had ({sum_of_a_socket})"
+            "Measure how many MySQL servers a host has CPUs for; the brief's rule gives 7, and the "
+            f"8 that it uses need more CPUs than its host had ({sum_of_a_socket})"
         )

@@ -33,11 +33,8 @@ def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
     over.
     """
     if folder == NEWEST:
-        known = _over(measurement.RUNS)
-        if host == RECORDED:
-            known = {k: m for k, m in _over(measurement.RECORDED).items() if not why_not(m)}
-        newest = max(known, key=lambda place: known[place]["started_utc"], default=None)
-        return None if newest is None else datasets.read(newest)
+        known = _of_host(host)
+        return datasets.read(next(iter(known))) if known else None
     data = datasets.read(Path(folder))
     if data.experiment != NAME or "answer" not in data.manifest:
         raise LabError(
@@ -47,6 +44,26 @@ def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
             next_step=f"Run: {COMMAND}",
         )
     return data
+
+
+def every(host: str = "this") -> pd.DataFrame:
+    """Return what each search of a host confirmed (`obtain` says which count), the newest first.
+
+    Returns
+    -------
+    `began` (UTC), `settings` that were confirmed together, their `gain, %` with its interval
+    (`95 % low`, `95 % high`; NaN where nothing was confirmed).
+    """
+    rows = []
+    for manifest in _of_host(host).values():
+        answer = manifest["answer"]
+        gains = [None] * 3
+        for finalist in answer["finalists"]:
+            if finalist["configuration"] == answer["winner"]:
+                gains = list(finalist["confirmed"].values())
+        began = manifest["started_utc"][:16].replace("T", " ")
+        rows.append((began, ", ".join(answer["set"]) or "none", *map(_percent, gains)))
+    return pd.DataFrame(rows, columns=["began", "settings", "gain, %", "95 % low", "95 % high"])
 
 
 def why_not(manifest: Mapping[str, Any]) -> str:
@@ -70,6 +87,14 @@ def why_not(manifest: Mapping[str, Any]) -> str:
     if answer["goal"] != "throughput" or set(answer["baseline"]) != set(OF_THE_BRIEF):
         return "it is not for throughput over the brief's configuration"
     return ""
+
+
+def _of_host(host: str) -> dict[Path, Mapping[str, Any]]:
+    """Return the manifests of searches that are over and count, the newest first."""
+    known = _over(measurement.RUNS)
+    if host == RECORDED:
+        known = {k: m for k, m in _over(measurement.RECORDED).items() if not why_not(m)}
+    return dict(sorted(known.items(), key=lambda item: item[1]["started_utc"], reverse=True))
 
 
 def _over(root: Path) -> dict[Path, Mapping[str, Any]]:
