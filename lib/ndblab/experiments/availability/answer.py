@@ -184,7 +184,7 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
         f"stopped service for {plain(runs['longest_gap_s'].max())} s "
         f"instead of {plain(usual['longest_gap_s'].max())} s"
     )
-    before = [each.set_index("repeat")["qps_before"] for each in (runs, usual)]
+    before = [faulted.set_index("repeat")["qps_before"] for faulted in (runs, usual)]
     ratio = geometric((before[0] / before[1]).dropna())
     wrong = outage.declared_wrongly(dataset, SHORT_HEARTBEATS)
     mistakes = f"{count(wrong, 'data node')} declared" if wrong else "no data node was declared"

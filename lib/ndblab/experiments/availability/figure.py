@@ -128,12 +128,12 @@ def _answer(outages: pd.DataFrame) -> str:
         shorter = _number(worst["longest_gap_s"][SHORT_HEARTBEATS])
         title += f", {shorter} s with short heartbeats"
     lost = worst.loc[worst["lost"] > 0, "lost"]
-    each = listed(
+    losses = listed(
         f"{count(number, 'write')} lost with {'it' if fault == most else worded(fault)}"
         for fault, number in lost.items()
     )
     if len(lost):
-        return f"{title}; {each}"
+        return f"{title}; {losses}"
     return title + ("; no write was lost" if outages["replicas"].min() else ", the longest gap")
 
 

@@ -186,11 +186,11 @@ def _miscounted(rows: pd.DataFrame, counters: pd.DataFrame) -> list[str]:
 
     A write in only one of its tables may count or not: it is reported as halved already.
     """
+    key = ["replica", "client"]
     whole = (rows[VALUES] != "").all(axis=1)
-    each = rows[["replica", "client"]].astype("int64").assign(whole=whole, any=True)
-    numbers = each.groupby(["replica", "client"])[["whole", "any"]].sum()
-    writes = counters[["replica", "client", "writes"]].astype("int64")
-    both = writes.set_index(["replica", "client"]).join(numbers, how="outer").fillna(0)
+    held = rows[key].astype("int64").assign(whole=whole, any=True).groupby(key).sum()
+    writes = counters[[*key, "writes"]].astype("int64").set_index(key)
+    both = writes.join(held, how="outer").fillna(0)
     wrong = both[(both["writes"] < both["whole"]) | (both["writes"] > both["any"])]
     return [f"client {client}" for client in wrong.index.get_level_values("client").unique()]
 

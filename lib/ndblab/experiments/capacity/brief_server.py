@@ -36,13 +36,13 @@ _OF_THE_HOUR = ("p95, mean", "throughput, highest of the band")
 
 def anchors() -> list[Anchor]:
     """Return the published numbers that the predictions are compared with, each once."""
-    found: dict[tuple, Anchor] = {}
+    by_place: dict[tuple, Anchor] = {}
     for anchor in publication.anchors():
         hour = anchor.figure == "1" and anchor.series in _OF_THE_HOUR
         if hour or anchor.figure in ("6", "7", "8"):
             place = (anchor.unit, anchor.servers, anchor.clients, anchor.value)
-            found.setdefault(place, anchor)
-    return list(found.values())
+            by_place.setdefault(place, anchor)
+    return list(by_place.values())
 
 
 def predicted() -> pd.DataFrame:
@@ -135,13 +135,13 @@ def epyc() -> Model:
     cpu = [(a.clients, a.value / 100) for a in four if "CPU" in a.series]
     n, used = (np.array(values, float) for values in zip(*sorted(cpu), strict=True))
     columns = np.stack([np.ones_like(n), n - 1], axis=1)
-    (one, each), _ = scipy.optimize.nnls(columns, 1e6 * used / peak)
+    (one_us, each_us), _ = scipy.optimize.nnls(columns, 1e6 * used / peak)
     band = [_value("1", f"throughput, {end} of") for end in ("lowest", "highest")]
     rates = {"5": peak, "9": sum(band) / 2}
     table = threads().pivot(index="kind", columns="figure", values="cpus") * DATA_NODES
     laws = {
         CLIENT: Law(0.0),
-        SERVER: Law(one, each_us=each, upto=float(n.max())),
+        SERVER: Law(one_us, each_us=each_us, upto=float(n.max())),
         LOCK: Law(1e6 / peak),
         OTHER: Law(0.0),
     }
@@ -211,7 +211,7 @@ def _best(own: Model, split: dict[str, int], points: pd.DataFrame) -> dict[str, 
 
 
 def _value(figure: str, series: str) -> float:
-    found = [a.value for a in publication.anchors(figure) if a.series.startswith(series)]
-    if not found:
+    values = [a.value for a in publication.anchors(figure) if a.series.startswith(series)]
+    if not values:
         raise ValueError(f"Figure {figure} has no anchor that begins with {series!r}")
-    return found[0]
+    return values[0]

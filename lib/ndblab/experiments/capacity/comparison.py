@@ -173,9 +173,9 @@ def utilisation(used: pd.DataFrame, shares: Shares) -> pd.DataFrame:
     for pool, parts in together.items():
         wide[pool] = wide.reindex(columns=parts).sum(axis=1)
     servers = np.minimum(*(wide.index.get_level_values(key).to_numpy(float) for key in _KEYS))
-    each = np.inf if shares.server_cpus is None else shares.server_cpus
+    server_cpus = np.inf if shares.server_cpus is None else shares.server_cpus
     there = {
-        SERVER: np.minimum(servers * each, shares.sql_cpus),
+        SERVER: np.minimum(servers * server_cpus, shares.sql_cpus),
         SQL_SIDE: shares.sql_cpus,
         DATA_NODES: shares.data_node_cpus,
         HOST: shares.host_cpus,

@@ -65,8 +65,8 @@ def left_out(runs: pd.DataFrame) -> str:
     reasons = why[why != ""].value_counts()
     if reasons.empty:
         return ""
-    each = ", ".join(f"{number} x {reason}" for reason, number in reasons.items())
-    return f"{reasons.sum()} of {formatting.count(len(runs), 'run')} left out: {each}"
+    causes = ", ".join(f"{number} x {reason}" for reason, number in reasons.items())
+    return f"{reasons.sum()} of {formatting.count(len(runs), 'run')} left out: {causes}"
 
 
 def of_one_server(data: Dataset) -> pd.DataFrame:
@@ -77,10 +77,10 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
     runs = alone(data)
     counts = sorted(int(c) for c in summary.good(runs)["clients"].unique())
     if len(counts) < LEAST_CLIENT_COUNTS:
-        found = "no run" if runs.empty else "no good run"
+        there = "no run" if runs.empty else "no good run"
         if counts:
-            found = f"good runs with {formatting.listed(map(str, counts))} clients"
-        parts = [f"{found} of one server in {data.id}", left_out(runs)]
+            there = f"good runs with {formatting.listed(map(str, counts))} clients"
+        parts = [f"{there} of one server in {data.id}", left_out(runs)]
         raise LabError(
             "The capacity model needs a sweep of one MySQL server",
             found="; ".join(part for part in parts if part),
@@ -194,8 +194,8 @@ def little(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _linear(cpus: np.ndarray, qps: np.ndarray, n: np.ndarray, weight: np.ndarray) -> Law:
-    (one, each), _ = _least(np.stack([qps, qps * (n - 1)], axis=1), cpus, weight)
-    return Law(float(SECOND_US * one), each_us=float(SECOND_US * each))
+    (one_s, each_s), _ = _least(np.stack([qps, qps * (n - 1)], axis=1), cpus, weight)
+    return Law(float(SECOND_US * one_s), each_us=float(SECOND_US * each_s))
 
 
 def _power(

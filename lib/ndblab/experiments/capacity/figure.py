@@ -90,13 +90,13 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     points = tables["points"]
     best = points.loc[points.groupby("servers")["qps_mean"].idxmax()]
     both = best.merge(tables["predicted"][[*_POINT, "qps", "latency_p95_ms"]], on=_POINT)
-    each = [
+    parts = [
         f"with {row.servers} at {count(row.clients, 'client')} {plain(row.qps_mean)} "
         f"queries/s measured and {plain(row.qps)} predicted, p95 {plain(row.latency_p95_ms_mean)} "
         f"ms measured and {plain(row.latency_p95_ms)} predicted"
         for row in both.itertuples()
     ]
-    return [f"{_title(tables)}.", *in_sentences("At the best measured mean", each)]
+    return [f"{_title(tables)}.", *in_sentences("At the best measured mean", parts)]
 
 
 def _title(tables: Tables) -> str:
@@ -177,26 +177,26 @@ def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
     words = [f"{_errors_title(tables['verdicts'])}."]
     for quantity in ROWS:
         rows = tables["verdicts"][tables["verdicts"]["metric"] == quantity.metric]
-        each = [
+        methods = [
             f"{row.name} {plain(row.median_pct)} % (90th percentile {plain(row.p90_pct)} %)"
             for row in rows.itertuples()
         ]
         goals = rows["goal_pct"].dropna()
         number = count(int(rows["points"].max()), "point")
-        words += in_sentences(f"{quantity.name}, median over {number}", each)
+        words += in_sentences(f"{quantity.name}, median over {number}", methods)
         words += [f"The goal is at most {plain(goals.iloc[0])} %."] if len(goals) else []
     return words
 
 
 def _errors_title(verdicts: pd.DataFrame) -> str:
     """Say which method has the smallest median error, for throughput and for p95."""
-    each = []
+    parts = []
     for quantity in ROWS:
         rows = verdicts[verdicts["metric"] == quantity.metric].dropna(subset="median_pct")
         best = rows.loc[rows["median_pct"].idxmin()]
         error = f"{plain(best['median_pct'])} % off at the median"
-        each.append(f"{best['name']} for {quantity.name.lower()} ({error})")
-    return f"Best predictor: {'; '.join(each)}"
+        parts.append(f"{best['name']} for {quantity.name.lower()} ({error})")
+    return f"Best predictor: {'; '.join(parts)}"
 
 
 def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -227,13 +227,13 @@ def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
 def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best predicted throughputs, and each published number with its prediction."""
     predicted = tables["brief_predicted"]
-    each = [
+    parts = [
         f"{plain(row.qps)} with {row.servers} at {count(row.clients, 'client')}"
         for row in _best(predicted).itertuples()
     ]
     words = [
         f"{_brief_title(predicted, anchors)}.",
-        *in_sentences("The best throughputs in queries/s", each),
+        *in_sentences("The best throughputs in queries/s", parts),
     ]
     known = predicted.set_index(["servers", "clients"])
     for anchor in anchors:

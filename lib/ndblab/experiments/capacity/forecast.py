@@ -260,8 +260,11 @@ def _nearest(data: Dataset, recordings: Sequence[Dataset]) -> Dataset:
 
     The speed of a virtual machine differs from day to day, which a model of one hour cannot know.
     """
-    began = [datetime.fromisoformat(each.manifest["started_utc"]) for each in (data, *recordings)]
-    return min(zip(recordings, began[1:], strict=True), key=lambda r: abs(r[1] - began[0]))[0]
+
+    def began(recording: Dataset) -> datetime:
+        return datetime.fromisoformat(recording.manifest["started_utc"])
+
+    return min(recordings, key=lambda recording: abs(began(recording) - began(data)))
 
 
 def recorded_undivided() -> Dataset:

@@ -71,13 +71,13 @@ def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
             "--experiment single-server-scaling --budget scaled",
         )
     nodes = plan["data_nodes"]
-    each = plan["servers"][0]["share"]["quota_cpus"]
+    server_cpus = plan["servers"][0]["share"]["quota_cpus"]
     threads = {kind: len(nodes) * int(plan["threads"][kind]) for kind in KINDS}
     return Shares(
         host_cpus,
         _cpus(plan["sql_side"], host_cpus),
         sum(_cpus(node["share"], host_cpus) for node in nodes),
-        each,
+        server_cpus,
         threads,
     )
 
@@ -240,5 +240,5 @@ def with_intervals(
 def _deviation(facts: pd.DataFrame) -> float:
     """Return the standard deviation of the logarithm of throughput between runs of a point."""
     logs = np.log(facts["qps"].astype(float))
-    each = logs.groupby(facts["clients"]).var(ddof=1).dropna()
-    return float(np.sqrt(each.mean())) if len(each) else 0.0
+    variances = logs.groupby(facts["clients"]).var(ddof=1).dropna()
+    return float(np.sqrt(variances.mean())) if len(variances) else 0.0

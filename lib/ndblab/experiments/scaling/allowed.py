@@ -24,9 +24,9 @@ def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Se
     good = summary.good(runs)
     if good.empty:
         raise MissingData("no good run")
-    each = cpu_use.serving_us_by_role(good, processes)
+    serving_us = cpu_use.serving_us_by_role(good, processes)
     keys = ["servers", "clients"]
-    us = each.groupby([good[key] for key in keys]).mean().min()
+    us = serving_us.groupby([good[key] for key in keys]).mean().min()
     if us.isna().any():
         raise MissingData("no CPU of processes was recorded")
     quota_us = 1e6 * cpus / cpu_budget.BRIEF_CPUS

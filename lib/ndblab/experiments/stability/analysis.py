@@ -37,8 +37,8 @@ def samples(run: pd.Series, intervals: pd.DataFrame) -> pd.DataFrame:
     """
     own = intervals[intervals["run_id"] == run["run_id"]].sort_values("t_s", ignore_index=True)
     whole = own[own["clients"] >= run["clients"]]
-    found = _without_gaps(own if whole.empty else whole.reset_index(drop=True))
-    return found.assign(qps=series.settled(found["qps"]))
+    seconds = _without_gaps(own if whole.empty else whole.reset_index(drop=True))
+    return seconds.assign(qps=series.settled(seconds["qps"]))
 
 
 def _without_gaps(seconds: pd.DataFrame) -> pd.DataFrame:
@@ -149,8 +149,8 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
     }
     table = pd.DataFrame({"processes": own.groupby("role")["node_id"].nunique()})
     for name, part in parts.items():
-        each = part.groupby(["role", "node_id"])["mib"].mean()
-        table[name] = each.groupby(level="role").sum()
+        by_node = part.groupby(["role", "node_id"])["mib"].mean()
+        table[name] = by_node.groupby(level="role").sum()
     table["growth_pct"] = 100 * (table["last_mib"] / table["first_mib"] - 1)
     return table
 

@@ -149,22 +149,22 @@ def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
 
 def _busiest(claim: Claim, evidence: Evidence) -> Place:
     """Return where throughput is best on any side of the claim's contrasts."""
-    where = [
+    places = [
         place(evidence, contrast, name)
         for contrast in of_claim(evidence, claim)
         for name in sides(evidence, contrast)
     ]
-    return max(where, key=lambda each: each.runs["qps"].mean())
+    return max(places, key=lambda where: where.runs["qps"].mean())
 
 
 def _counted(where: Place) -> pd.DataFrame:
     """Count the listed threads: one row per data node, one column per kind."""
     table = where.evidence.dataset.ndb_threads
     table = table[table["run_id"].astype(str).isin(where.run_ids)]
-    each = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
-    if each.empty:
+    distinct = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
+    if distinct.empty:
         raise MissingData("no NDB threads were recorded")
-    by_node = each.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
+    by_node = distinct.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
     return by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
 
 

@@ -172,17 +172,17 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
         unused, sigmas = most, 0.0
         note = f"{rows} rows in all; up to {significant(most / rows)} of the bytes are in partly "
         note += "filled pages"
-    each = [float(value) / rows for value in taken.values()]
-    if unused / rows > (MOST_UNCERTAIN if half else MOST_UNUSED) * min(each):
+    per_row = [float(value) / rows for value in taken.values()]
+    if unused / rows > (MOST_UNCERTAIN if half else MOST_UNUSED) * min(per_row):
         raise MissingData(f"{rows} rows are too few compared with partly filled pages")
-    label = f"bytes of DataMemory per row on {count(len(each), 'data node')}"
-    low, high = min(each) - unused / rows, max(each) + sigmas / rows
-    found = Estimate(float(np.mean(each)), low, high)
+    label = f"bytes of DataMemory per row on {count(len(per_row), 'data node')}"
+    low, high = min(per_row) - unused / rows, max(per_row) + sigmas / rows
+    row = Estimate(float(np.mean(per_row)), low, high)
     against = " and ".join(
-        f"{100 * (found.value * BRIEF_ROWS / size - 1):+.0f} % against 60 {name}"
+        f"{100 * (row.value * BRIEF_ROWS / size - 1):+.0f} % against 60 {name}"
         for name, size in BRIEF_BYTES.items()
     )
-    return decide(claim, "the tables take", [Comparison(label, found)], f"{against}; {note}")
+    return decide(claim, "the tables take", [Comparison(label, row)], f"{against}; {note}")
 
 
 def _pages_partly_filled(manifest: Mapping[str, Any], data_nodes: int) -> int:
