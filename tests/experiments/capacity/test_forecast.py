@@ -371,9 +371,9 @@ def test_a_users_mistake_gives_one_message(arguments: list[str], message: str) -
 
 def test_a_division_that_costs_throughput_is_not_advised() -> None:
     """One recorded server without quotas did more than the division; other sizes say nothing."""
-    recorded = forecast.recorded_undivided()
-    worse = answers.undivided(recorded, 2, 6550)["undivided"]
+    sweep = recorded.obtain(answers.UNDIVIDED)
+    worse = answers.undivided(sweep, 2, 6550)["undivided"]
     assert "divide the CPUs only where" in worse
-    assert recorded.id in worse
-    assert "only where" not in answers.undivided(recorded, 2, 1e6)["undivided"]
-    assert answers.undivided(recorded, 64, 6550) == {}
+    assert sweep.id in worse
+    assert "only where" not in answers.undivided(sweep, 2, 1e6)["undivided"]
+    assert answers.undivided(sweep, 64, 6550) == {}

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.dataset.schema import FAULT, RESTART, SERVED
 from ndblab.experiments.availability import GIVEN_UP, OK, history
-from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, SERVED
+from ndblab.experiments.availability.fault import EVERY_FAULT
 
 _DECLARED_DEAD = r"^Node (\d+) declared dead"
 # Throughput is not computed over less time than this.

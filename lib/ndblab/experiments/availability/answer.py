@@ -39,7 +39,7 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say which failures clients notice, which writes were lost, and the longest gap."""
     outages = outage.of_dataset(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
-    lost = outages[outages["lost"] > 0].groupby("fault", observed=True)["lost"].max()
+    lost = set(outages.loc[outages["lost"] > 0, "fault"])
     return [
         *_losses(outages),
         *_with_arbitrators(outages),
@@ -194,8 +194,11 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
     )
 
 
-def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
-    """Say what helps against two faults that did harm, as measured or as documented."""
+def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
+    """Say what helps against two faults that did harm, as measured or as documented.
+
+    `lost` are the faults that lost acknowledged writes.
+    """
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
             "Let more than one process arbitrate: set ArbitrationRank=2 for MySQL servers on "

@@ -85,12 +85,9 @@ def limits() -> pd.DataFrame:
     """
     own = epyc()
     table = pd.DataFrame({"threads": pd.Series(THREADS)}).rename_axis("kind")
-    laws = pd.Series(dict(own.laws)).reindex(table.index)
-    table["one_us"] = [law.one_us for law in laws]
-    table["idle_cpus"] = [law.background_cpus for law in laws]
-    table["limit_qps"] = [
-        float(limit_qps(own, kind, table["threads"])[kind]) for kind in table.index
-    ]
+    table["one_us"] = [own.laws[kind].one_us for kind in THREADS]
+    table["idle_cpus"] = [own.laws[kind].background_cpus for kind in THREADS]
+    table["limit_qps"] = [limit_qps(own, kind, count) for kind, count in THREADS.items()]
     return table.sort_values("limit_qps")
 
 
@@ -181,10 +178,8 @@ def splits() -> pd.DataFrame:
     rows = []
     for ldm, multiple, send, recv in product(LDM_COUNTS, (1, 2), range(1, 7), range(1, 9)):
         tc = total - ldm * (1 + multiple) - send - recv
-        if tc < 1:
-            continue
-        counts = {"ldm": ldm, "query": ldm * multiple, "tc": tc, "send": send, "recv": recv}
-        rows.append(counts)
+        if tc >= 1:
+            rows.append({"ldm": ldm, "query": ldm * multiple, "tc": tc, "send": send, "recv": recv})
     table = pd.DataFrame(rows)
     limits = pd.DataFrame({kind: limit_qps(own, kind, table[kind]) for kind in KINDS})
     table["bound_qps"], table["busiest"] = limits.min(axis=1), limits.idxmin(axis=1)
@@ -196,11 +191,11 @@ def splits() -> pd.DataFrame:
     return shown.assign(**pd.DataFrame([_best(own, split, points) for split in counts]))
 
 
-def limit_qps(own: Model, kind: str, count: pd.Series) -> pd.Series:
+def limit_qps(own: Model, kind: str, count: int | pd.Series) -> float | pd.Series:
     """Return the throughput at which so many threads of a kind on each data node saturate."""
     law = own.laws[kind]
     left = DATA_NODES * count - law.background_cpus
-    return 1e6 * left.clip(lower=0) / law.one_us if law.one_us else left * np.inf
+    return 1e6 * np.maximum(left, 0) / law.one_us if law.one_us else left * np.inf
 
 
 def _best(own: Model, split: dict[str, int], points: pd.DataFrame) -> dict[str, object]:

@@ -137,8 +137,8 @@ def coverage(predicted: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     both = predicted.merge(runs, on=_KEYS, suffixes=("", "_measured"))
     covered = both["qps_measured"].between(both["qps_low"], both["qps_high"])
     half = (both["qps_high"] - both["qps_low"]) / both["qps"] / 2
-    row = {"runs": len(both), "covered_pct": 100 * covered.mean()}
-    return pd.DataFrame([row | {"half_width_pct": 100 * half.median()}])
+    facts = [len(both), 100 * covered.mean(), 100 * half.median()]
+    return pd.DataFrame([facts], columns=["runs", "covered_pct", "half_width_pct"])
 
 
 def cpus(own: Model, predicted: pd.DataFrame) -> pd.DataFrame:

@@ -147,20 +147,19 @@ def fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Mo
     The delay is the part of the response time with the fewest clients that CPU time leaves over.
     `runs` are those of `demands.by_run`, each counted once, or as often as `weight` says.
     """
-    columns = {name: runs[name].to_numpy(float) for name in runs}
-    clients = columns["clients"]
+    clients, qps = (runs[name].to_numpy(float) for name in ("clients", "qps"))
     low, high = clients.min(), clients.max()
-    model = Model(demands.fit(columns, weight), own, 0.0, _usable(columns, own), (low, high))
+    model = Model(demands.fit(runs, weight), own, 0.0, _usable(runs, own), (low, high))
     shown = network.solve(model.network([1], [low]), [low])
-    measured_us = 1e6 * low / columns["qps"][clients == low].mean()
+    measured_us = 1e6 * low / qps[clients == low].mean()
     return replace(model, delay_us=max(0.0, float(measured_us - shown.response_us[0])))
 
 
-def _usable(columns: Mapping[str, np.ndarray], own: Shares) -> float:
+def _usable(runs: pd.DataFrame, own: Shares) -> float:
     """Return the part of its quota that one server got in the runs that saturated it."""
     if own.server_cpus is None:
         return 1.0
-    got = columns[SERVER] / own.server_cpus
+    got = runs[SERVER].to_numpy(float) / own.server_cpus
     full = got[got >= FULL]
     return min(1.0, float(full.mean())) if len(full) else 1.0
 

@@ -140,8 +140,8 @@ def steady(claim: Claim, evidence: Evidence) -> Finding:
         least = P95_STEP - 1 if metric == P95 else 1e-6
         cv = steadiness[f"{metric}_cv"].clip(lower=least) / _bias(steadiness["intervals"])
         tests.append(where.mean(cv.dropna(), f"of {what}", 2, log=True))
-    rate = evidence.contrasts[HALF_LOAD]["a"]["options"].get("rate")
-    load = f"at {rate} queries/s, half of the best of 16 servers" if rate else where.words
+    rate = _rate(evidence, HALF_LOAD)
+    load = f"at {rate:.0f} queries/s, half of the best of 16 servers" if rate else where.words
     return decide(claim, f"{load}, the coefficient of variation from second to second is", tests)
 
 

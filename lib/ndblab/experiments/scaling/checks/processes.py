@@ -66,8 +66,8 @@ def cpu_with_load(claim: Claim, evidence: Evidence) -> Finding:
         f"{name} grows by a factor of {significant(cpu[1][role].mean() / cpu[0][role].mean())}"
         for name, role in (("the data nodes' CPU", "ndbmtd"), ("mysqld's", "mysqld"))
     ]
-    note = ", ".join(growths)
-    return decide(claim, "the growth factor of the data nodes' CPU is", [test], note)
+    subject = "the growth factor of the data nodes' CPU is"
+    return decide(claim, subject, [test], ", ".join(growths))
 
 
 @condition("load-rises")
@@ -131,9 +131,8 @@ def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
     # In a few seconds it uses few ticks of the kernel's clock, or none: their mean, not their logs.
     test = where.mean(share, f"of the cluster's CPU {where.words}")
     # The kernel counts CPU in ticks: the CPU of a run is known to one tick at best.
-    cluster_pct_s = (used[["ndbmtd", "mysqld"]].sum(axis=1).mean()) * where.runs[
-        "duration_s"
-    ].mean()
+    duration_s = where.runs["duration_s"].mean()
+    cluster_pct_s = used[["ndbmtd", "mysqld"]].sum(axis=1).mean() * duration_s
     tick = TICK_PCT_S / cluster_pct_s / math.sqrt(len(used))
     ticked = test.changed(lambda x: Estimate(x.value, max(0.0, x.low - tick), x.high + tick))
     return decide(claim, "ndb_mgmd uses", [ticked])
