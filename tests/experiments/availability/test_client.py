@@ -58,7 +58,7 @@ class Connection:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.pending: dict[tuple[int, int], str] = {}
-        self.found: list[tuple[str]] = []
+        self.fetched: list[tuple[str]] = []
 
     def begin(self) -> None:
         self.database.fail("begin")
@@ -96,14 +96,14 @@ class Connection:
         self.database.fail(table)
         key = (values["client"], values["seq"])
         if statement.startswith("SELECT"):
-            self.found = [(self.database.rows[key],)] if key in self.database.rows else []
+            self.fetched = [(self.database.rows[key],)] if key in self.database.rows else []
         elif table == "first":
             if key in self.database.rows:
                 raise pymysql.IntegrityError(1062, "Duplicate entry")
             self.pending[key] = values["value"]
 
     def fetchall(self) -> tuple:
-        return tuple(self.found)
+        return tuple(self.fetched)
 
 
 @pytest.fixture

@@ -81,17 +81,17 @@ class Links:
 @pytest.fixture
 def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Three processes that are ended however the test ends."""
-    found = Nodes(tmp_path)
+    sleeping = Nodes(tmp_path)
     monkeypatch.setattr(readiness, "wait_node", lambda cluster, node: None)
-    yield found
-    for child in found.processes.values():
+    yield sleeping
+    for child in sleeping.processes.values():
         child.kill()
         child.wait()
 
 
 def done(cluster, *actions: tuple) -> list[injection.Mark]:
-    each = tuple(Action(*action) for action in actions)
-    return list(injection.perform(cluster, Fault("made-up", "?", each, 1)))
+    performed = tuple(Action(*action) for action in actions)
+    return list(injection.perform(cluster, Fault("made-up", "?", performed, 1)))
 
 
 def test_a_killed_node_is_started_and_marked_when_it_serves(nodes: Nodes):

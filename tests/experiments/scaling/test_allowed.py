@@ -34,8 +34,8 @@ def tables(of_most: float = 1.0, step: float = 0.01) -> dict[str, pd.DataFrame]:
                         name, servers=servers, clients=clients, repeat=repeat, qps=qps
                     )["runs"]
                 )
-                each = qps * MYSQLD_US / 1e4 / servers
-                servers_used = [("mysqld", 11 + n, each) for n in range(servers)]
+                server_pct = qps * MYSQLD_US / 1e4 / servers
+                servers_used = [("mysqld", 11 + n, server_pct) for n in range(servers)]
                 used.append(small_runs.cpu(
                     name, *servers_used, ("ndbmtd", 2, qps * NDBMTD_US / 1e4),
                     ("sysbench", 0, qps * SYSBENCH_US / 1e4)))  # fmt: skip
