@@ -92,9 +92,8 @@ def test_throughput_is_given_before_during_and_after() -> None:
 def test_the_last_of_several_nodes_ends_an_outage() -> None:
     """A rolling restart is over when the last node is back, and began with the first stop."""
     tables = faults.run("rolling-restart", served_s=12.0, ends_s=30.0)
-    more = [("run", 13.0, 2, "fault", "STOP ndbmtd.2"), ("run", 18.0, 2, "served", "ndbmtd.2")]
-    events = pd.concat([tables["events"], pd.DataFrame(more, columns=faults.EVENTS)])
-    effect = outage.of_run(tables["history"], events)
+    faults.log(tables, (13.0, 2, "fault", "STOP ndbmtd.2"), (18.0, 2, "served", "ndbmtd.2"))
+    effect = outage.of_run(tables["history"], tables["events"])
     assert (effect.fault_s, effect.restarted_s, effect.served_again_s) == (10.0, 1.0, 8.0)
 
 

@@ -37,14 +37,10 @@ def frozen(*, shorter_s: float = 6.0, declared: tuple[tuple[float, int], ...] = 
     usual = [faults.run(FROZEN, repeat, gap_s=24.0, ends_s=60.0) for repeat in repeats]
     sooner = [faults.run(SHORT, repeat, gap_s=shorter_s, ends_s=60.0) for repeat in repeats]
     for part in sooner:
-        name = part["runs"]["run_id"].iloc[0]
-        marks = [(name, 14.0, 2, "warning", "Node 3 declared dead due to missed heartbeat")]
-        if part is sooner[0]:
-            text = "Node {} declared dead due to missed heartbeat"
-            marks += [(name, t_s, 5 - node, "warning", text.format(node)) for t_s, node in declared]
-        log = pd.DataFrame(marks, columns=faults.EVENTS)
-        part["events"] = pd.concat([part["events"], log], ignore_index=True)
+        faults.log(part, (14.0, 2, "warning", faults.DECLARED.format(3)))
         part["events"].loc[part["events"]["event"] == "restart", "t_s"] = 27.0
+    for t_s, node in declared:
+        faults.log(sooner[0], (t_s, 5 - node, "warning", faults.DECLARED.format(node)))
     data = dataset(*usual, *sooner)
     settings = {"ndbd default": {"HeartbeatIntervalDbDb": 1500}}
     data.manifest |= {"variants": {SHORT: {"config_ini": settings}}}

@@ -67,9 +67,7 @@ def test_every_second_of_every_run_is_drawn() -> None:
 def test_what_heals_a_network_is_marked_with_the_faults() -> None:
     """A dashed line with its words, as every action has."""
     run = faults.run("partition", text="cut ndbmtd.1 from ndbmtd.2")
-    name = run["runs"]["run_id"].iloc[0]
-    healed = pd.DataFrame([(name, 13.5, 0, "healed", "heal the network")], columns=faults.EVENTS)
-    run["events"] = pd.concat([run["events"], healed], ignore_index=True)
+    faults.log(run, (13.5, 0, "healed", "heal the network"))
     figure = figures.draw("network-faults", measured(run), [], caption("shared"))
     labels = [text.get_text() for text in figure.axes[1].texts]
     assert {"cut ndbmtd.1 from ndbmtd.2", "heal the network"} <= set(labels)
