@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from experiments.availability import made_up as faults
 from experiments.availability.made_up import dataset, partitioned
@@ -108,3 +109,12 @@ def test_nothing_good_is_said_of_partitions_that_ended_badly() -> None:
     assert "2 acknowledged writes lost in 2 runs" in answer.certain
     assert not any(part.startswith("in 2 runs, only") for part in answer.certain)
     assert not any("retry" in part for part in answer.advice)
+
+
+@pytest.mark.parametrize("experiment", CLAIMS)
+def test_runs_that_never_reached_their_fault_are_answered_by_the_verdicts(experiment: str) -> None:
+    """No outage was measured: the verdicts are counted, and nothing crashes."""
+    part = faults.run(status="the load failed")
+    part["events"] = part["events"].iloc[:0]
+    count = f"of {len(CLAIMS[experiment])} claims: "
+    assert answered(dataset(part), experiment).certain[0].startswith(count)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.error import MissingData
 from ndblab.experiments.availability import GIVEN_UP
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.words import (
@@ -37,7 +38,7 @@ _FIRST = ": the others wait for four missed heartbeats"
 @answers("availability")
 def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say which failures clients notice, which writes were lost, and the longest gap."""
-    outages = outage.of_dataset(dataset)
+    outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = set(outages.loc[outages["lost"] > 0, "fault"])
     return [
@@ -83,7 +84,7 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 @answers("network-faults")
 def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how long clients wait, who survives a partition, and which writes were lost."""
-    outages = outage.of_dataset(dataset)
+    outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost, wrong = int(outages["lost"].sum()), int(outages["wrong"].sum())
     runs = count(len(outages), "run")
@@ -125,6 +126,14 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             else []
         ),
     ]
+
+
+def _outages(dataset: Dataset) -> pd.DataFrame:
+    """Return the outages of a dataset; MissingData if no run reached its fault."""
+    outages = outage.of_dataset(dataset)
+    if outages.empty:
+        raise MissingData("no run with a fault under load")
+    return outages
 
 
 def _partitions(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:

@@ -24,8 +24,10 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def longest(runs: pd.DataFrame) -> pd.Series:
-    """Return the longest good run; ValueError if no run is good."""
+    """Return the longest good run; MissingData if no run is good."""
     good = summary.good(runs)
+    if good.empty:
+        raise MissingData("no good run")
     return good.loc[good["duration_s"].idxmax()]
 
 

@@ -91,7 +91,7 @@ class Repeats:
 def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
     """Return the longest good run of a dataset and its repeats, with their checkpoints.
 
-    Raises ValueError if no run is good.
+    Raises MissingData if no run is good.
     """
     longest = stability.longest(runs)
     good = summary.good(runs)
