@@ -118,14 +118,14 @@ def _intervals(name: str, ended_s: pd.Series, until_s: float) -> pd.DataFrame:
 
 
 def held(
-    table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf"), seed: int = 1
+    table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf")
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the copies and counters on a cluster that kept its promises."""
     writes = table[(table["kind"] == WRITE) & (table["outcome"] == OK)]
     before = writes[writes["t_s"] < fault_s]
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])
     values = [
-        written_value(seed, client, seq)
+        written_value(1, client, seq)
         for client, seq in kept[history.OPERATION].itertuples(index=False)
     ]
     copies = [

@@ -113,8 +113,8 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     return Database()
 
 
-def one(database: Database, servers: int = 2) -> Client:
-    return Client(1, [database.server(n) for n in range(1, servers + 1)], "seed")
+def one(database: Database) -> Client:
+    return Client(1, [database.server(1), database.server(2)], "seed")
 
 
 def noted(worker: Client) -> list[tuple]:

@@ -247,11 +247,8 @@ def test_a_host_that_is_divided_by_affinity_is_covered_too() -> None:
     data.manifest["plan"].update(sql_side=cpus(48), data_nodes=nodes, servers=servers)
     data.host = {**data.host, "cpus": [made.HOST.to_dict()["cpus"][0]] * 64}
     own = forecast.of(data)
-    assert (own.shares.sql_cpus, own.shares.data_node_cpus, own.shares.server_cpus) == (
-        48,
-        16,
-        None,
-    )
+    shares = own.shares
+    assert (shares.sql_cpus, shares.data_node_cpus, shares.server_cpus) == (48, 16, None)
     assert "queries/s" in answers.predict(own, 2, 16)
     assert own.use["utilisation"].max() < 1
     assert own.balance.empty

@@ -28,29 +28,28 @@ def points(servers=(1,), clients=COUNTS):
     return pd.DataFrame(table, columns=["servers", "clients"])
 
 
-def measured(truth=TRUTH, servers=(1,), clients=COUNTS, repeats=3, noise=0.0):
-    """Make rows of `demands.measured`, of a cluster that is exactly the model."""
+def measured(noise=0.0):
+    """Make rows of `demands.measured`, of one server of a cluster that is exactly the model."""
     rng, rows = np.random.default_rng(1), []
-    for at in model.predict(truth, points(servers, clients)).itertuples():
-        n = at.clients / at.servers
-        for repeat in range(1, repeats + 1):
+    for at in model.predict(TRUTH, points()).itertuples():
+        for repeat in (1, 2, 3):
             qps = at.qps * np.exp(noise * rng.standard_normal())
-            run = f"s{at.servers:02}_c{at.clients:04}_r{repeat}"
-            for name, law in truth.laws.items():
-                cpus = float(law.us(n)) * qps / 1e6 + law.background_cpus
-                facts = [run, at.servers, at.clients, repeat, qps, 1000 * at.clients / qps]
+            run = f"s01_c{at.clients:04}_r{repeat}"
+            for name, law in LAWS.items():
+                cpus = float(law.us(at.clients)) * qps / 1e6 + law.background_cpus
+                facts = [run, 1, at.clients, repeat, qps, 1000 * at.clients / qps]
                 rows.append([*facts, name, cpus, 1e6 * cpus / qps])
     columns = ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
     return pd.DataFrame(rows, columns=[*columns, "resource", "cpus", "demand_us"])
 
 
-def as_runs(table, stretch=2.5):
-    """Make the runs of a table, with a p95 of `stretch` times the mean."""
+def as_runs(table):
+    """Make the runs of a table, with a p95 of 2.5 times the mean."""
     runs = table.drop_duplicates("run_id")[
         ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
     ]
     return runs.assign(
-        status="ok", errors=0, latency_p95_ms=stretch * runs["latency_avg_ms"],
+        status="ok", errors=0, latency_p95_ms=2.5 * runs["latency_avg_ms"],
         transporter="shm", workload="oltp_point_select", client_cpu_pct=5.0,
     )  # fmt: skip
 

@@ -12,9 +12,9 @@ SECONDS = np.arange(1, 901)
 RUN = pd.Series({"run_id": "long", "clients": 8, "duration_s": 900.0})
 
 
-def sampled(qps: np.ndarray, clients: int = 8) -> pd.DataFrame:
+def sampled(qps: np.ndarray) -> pd.DataFrame:
     table = pd.DataFrame({"t_s": SECONDS.astype(float), "qps": qps, "latency_p95_ms": 5.0})
-    return table.assign(run_id="long", clients=clients)
+    return table.assign(run_id="long", clients=8)
 
 
 def noise() -> np.ndarray:
