@@ -11,12 +11,13 @@ import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.error import MissingData
+from ndblab.experiments.scaling import allowed
 from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, within_one_start
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
-from ndblab.statistics import contrasts, estimate, summary
+from ndblab.statistics import contrasts, summary
 
 
 @answers("single-server-scaling")
@@ -189,14 +190,9 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what 16 servers gave against 8 in the sweep, and what quotas alone dictate for fewer.
-
-    Runs are paired by clients and repeat, at all numbers of clients that both were run with.
-    """
-    runs = summary.good(summary.select(dataset.runs))
-    qps = runs.pivot_table(index=["clients", "repeat"], columns="servers", values="qps")
-    if {8, 16} <= set(qps):
-        ratio = estimate.geometric((qps[16] / qps[8]).dropna())
+    """Say what 16 servers gave against 8 in the sweep, and what quotas alone dictate for fewer."""
+    with contextlib.suppress(MissingData):
+        ratio = allowed.at_equal_clients(summary.select(dataset.runs), 16, 8)
         if ratio.bounded:
             words = "fewer queries than 8", "more queries than 8", "the queries of 8"
             did = less_or_more(*ratio, *words)
