@@ -71,7 +71,7 @@ def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
             continue
         starts, runs = action.what == "start", cluster.runs(node)
         event = RESTART if starts else FAULT
-        if starts == runs:
+        if starts == runs:  # there is nothing to do
             words = f"{node.name} {'still runs' if runs else 'had ended by itself'}"
             yield Mark(time.monotonic(), node.node_id, event, words)
         else:
