@@ -42,11 +42,9 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         ax.set_title(f"{quantity.name[0].upper()}{quantity.name[1:]}", color=quantity.colour)
         ax.set_xlabel(f"Predicted, {quantity.unit}")
         ax.set_ylabel(f"Measured, {quantity.unit}")
-    keys = [
-        panels[0].plot([], [], look.marker, color=look.colour, label=look.label)[0]
-        for look in looks.values()
-    ]
-    panels[0].legend(handles=keys, loc="lower right", fontsize=8, handletextpad=0.2)
+    for look in looks.values():
+        panels[0].plot([], [], look.marker, color=look.colour, label=look.label)
+    panels[0].legend(loc="lower right", fontsize=8, handletextpad=0.2)
     notes = [
         "On the line, a prediction is exact; of the points with several servers, half lie in the "
         f"grey band. {intervals.described(points['runs'], 'Whiskers')}"
@@ -141,11 +139,9 @@ def paint_errors(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
         )
         _medians(ax, verdicts[verdicts["metric"] == quantity.metric])
         ax.set_title(f"{quantity.name[0].upper()}{quantity.name[1:]}")
-    keys = [
-        ax.plot([], [], look.marker, color=look.colour, label=look.label)[0]
-        for look in looks.values()
-    ]
-    ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    for look in looks.values():
+        ax.plot([], [], look.marker, color=look.colour, label=look.label)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
     notes = [
         "Each mark: a number of servers and clients, predicted from the runs with one server "
         "only; bars: medians. Nothing was fitted to these points, and none is left out."
@@ -227,15 +223,15 @@ def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
 def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best predicted throughputs, and each published number with its prediction."""
     predicted = tables["brief_predicted"]
-    parts = [
+    parts = (
         f"{plain(row.qps)} with {row.servers} at {count(row.clients, 'client')}"
         for row in _best(predicted).itertuples()
-    ]
+    )
     words = [
         f"{_brief_title(predicted, anchors)}.",
         *in_sentences("The best throughputs in queries/s", parts),
     ]
-    known = predicted.set_index(["servers", "clients"])
+    known = predicted.set_index(_POINT)
     for anchor in anchors:
         if (at := (anchor.servers, anchor.clients)) in known.index:
             value = known.loc[at, "qps" if anchor.unit == QPS.unit else "latency_p95_ms"]

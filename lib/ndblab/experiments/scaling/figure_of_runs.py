@@ -122,20 +122,13 @@ def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how much the seconds of a run differ, by client count."""
     steady = _steadiness(tables)
     means = steady.groupby("clients")[list(_VARYING)].mean().dropna()
-    variations = [
+    variations = (
         f"{row.qps_cv:.0f} and {row.latency_p95_ms_cv:.0f} % at {count(int(row.Index), 'client')}"
         for row in means.itertuples()
-    ]
-    if not variations:
-        return [f"{_steadiness_title(steady)}.", *published.sentence(anchors)]
+    )
     servers = count(int(steady["servers"].iloc[0]), "server")
-    words = [
-        f"{_steadiness_title(steady)}.",
-        *in_sentences(
-            f"Coefficients of variation within a run with {servers}, throughput and p95 latency",
-            variations,
-        ),
-    ]
+    lead = f"Coefficients of variation within a run with {servers}, throughput and p95 latency"
+    words = [f"{_steadiness_title(steady)}.", *in_sentences(lead, variations)]
     return words + published.sentence(anchors)
 
 
