@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ndblab.design.variant import UNDIVIDED
 from ndblab.error import MissingData
+from ndblab.experiments.scaling.sizing_rule import HALVES
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition, demanded
@@ -22,8 +24,6 @@ from ndblab.statistics.estimate import Estimate
 # The brief's tables: 80 million rows take around 60 GB, which may be decimal or binary.
 BRIEF_ROWS = 80_000_000
 BRIEF_BYTES = {"GB": 60 * 10**9, "GiB": 60 * 2**30}
-# The brief has a socket for each of its two data nodes.
-HALVES = 2
 # Below this growth of throughput, the load hardly grew.
 LEAST_RISE = 2.0
 # 10 ms of CPU in a second.
@@ -37,7 +37,7 @@ MOST_UNUSED = 0.2
 MOST_UNCERTAIN = 0.02
 # Standard deviations to either side in the 95 % interval of a normal value.
 NORMAL_95 = 1.96
-LOAD, UNDIVIDED = "load-1-k", "undivided"
+LOAD = "load-1-k"
 _VARIANTS = {
     "B-sockets": ("sockets", "throughput over TCP/IP is"),
     "B-redo": ("redo", "throughput with the small redo log is"),
@@ -106,8 +106,8 @@ def sizing_rule(claim: Claim, evidence: Evidence) -> Finding:
         note += f"alone give {significant(COMMON_SHARE / HALVES / SERVER_SHARE)}"
     if len(evidence.servers) > 1:
         tops = {n: evidence.values(n, evidence.best(n), "qps").mean() for n in evidence.servers}
-        best = count(max(tops, key=tops.__getitem__), "server")
-        note += f"; measured throughput was best with {best}"
+        servers = count(max(tops, key=tops.__getitem__), "server")
+        note += f"; measured throughput was best with {servers}"
     return decide(claim, "the rule gives", [mean_of_runs(left / used, label)], note)
 
 
