@@ -28,6 +28,8 @@ HISTORY = [
 COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
 EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
+DECLARED = "Node {} declared dead due to missed heartbeat"
+"""How the cluster log says that a node was declared dead."""
 KILLED = {
     "kill-data-node": "SIGKILL ndbmtd.2",
     "freeze-data-node": "SIGSTOP ndbmtd.2",
@@ -96,6 +98,13 @@ def run(
     return one | {"history": table, "copies": copies, "counters": counters, "events": events}
 
 
+def log(part: dict[str, pd.DataFrame], *marks: tuple[float, int, str, str]) -> None:
+    """Add events to those of a run: when, on which node, of which kind, in which words."""
+    name = part["runs"]["run_id"].iloc[0]
+    more = pd.DataFrame([(name, *mark) for mark in marks], columns=EVENTS)
+    part["events"] = pd.concat([part["events"], more], ignore_index=True)
+
+
 def _intervals(name: str, ended_s: pd.Series, until_s: float) -> pd.DataFrame:
     """Count the operations that ended, second by second."""
     counted = np.histogram(ended_s, bins=np.arange(0.0, until_s + 1))[0]
@@ -109,14 +118,14 @@ def _intervals(name: str, ended_s: pd.Series, until_s: float) -> pd.DataFrame:
 
 
 def held(
-    table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf"), seed: int = 1
+    table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf")
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the copies and counters on a cluster that kept its promises."""
     writes = table[(table["kind"] == WRITE) & (table["outcome"] == OK)]
     before = writes[writes["t_s"] < fault_s]
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])
     values = [
-        written_value(seed, client, seq)
+        written_value(1, client, seq)
         for client, seq in kept[history.OPERATION].itertuples(index=False)
     ]
     copies = [
@@ -164,20 +173,17 @@ def partitioned(
     won : the data node that won the arbitration; the first that had not ended.
     """
     part = run(fault, repeat, text="cut ndbmtd.1 from ndbmtd.2", ends_s=60.0, **what)
-    name = part["runs"]["run_id"].iloc[0]
+    part["events"] = part["events"][part["events"]["event"] != "restart"]
     marks = [
-        (name, t_s, watcher, "warning", f"Node {dead} declared dead due to missed heartbeat")
+        (t_s, watcher, "warning", DECLARED.format(dead))
         for t_s, (watcher, dead) in zip(dead_s or (30.0,), ((2, 3), (3, 2)), strict=False)
     ]
     going = [number for number in (1, 2) if number not in ended]
     for number in [won] if won else going[:1]:
         text = "Arbitration won - positive reply from node 1"
-        marks.append((name, 31.0, 1 + number, "warning", text))
-    marks += [
-        (name, 50.0, 1 + number, "restart",
-         f"start ndbmtd.{number}" if number in ended else f"ndbmtd.{number} still runs")
-        for number in (1, 2)
-    ]  # fmt: skip
-    events = part["events"][part["events"]["event"] != "restart"]
-    more = pd.DataFrame(marks, columns=EVENTS)
-    return {**part, "events": pd.concat([events, more], ignore_index=True)}
+        marks.append((31.0, 1 + number, "warning", text))
+    for number in (1, 2):
+        text = f"start ndbmtd.{number}" if number in ended else f"ndbmtd.{number} still runs"
+        marks.append((50.0, 1 + number, "restart", text))
+    log(part, *marks)
+    return part

@@ -22,18 +22,18 @@ def of_run(**what: object) -> outage.Outage:
 
 def test_a_fault_that_no_client_notices_has_no_gap() -> None:
     """The longest time without a success is that between two operations, as before."""
-    found = of_run(gap_s=0.0)
-    assert found.longest_gap_s == pytest.approx(STEP_S)
-    assert found.gap_before_s == pytest.approx(STEP_S)
-    assert (found.failed, found.retried, found.gave_up_clients) == (0, 0, 0)
+    effect = of_run(gap_s=0.0)
+    assert effect.longest_gap_s == pytest.approx(STEP_S)
+    assert effect.gap_before_s == pytest.approx(STEP_S)
+    assert (effect.failed, effect.retried, effect.gave_up_clients) == (0, 0, 0)
 
 
 def test_the_gap_begins_with_the_last_success() -> None:
     """It is not cut at the fault: what ended just before it was the last that clients had."""
-    found = of_run(gap_s=3.0, fault_s=10.0)
-    assert found.longest_gap_s == pytest.approx(3.0, abs=2 * STEP_S)
-    assert found.gap_began_s == pytest.approx(10.0, abs=2 * STEP_S)
-    assert found.gap_began_s < 10.0
+    effect = of_run(gap_s=3.0, fault_s=10.0)
+    assert effect.longest_gap_s == pytest.approx(3.0, abs=2 * STEP_S)
+    assert effect.gap_began_s == pytest.approx(10.0, abs=2 * STEP_S)
+    assert effect.gap_began_s < 10.0
 
 
 def test_a_pause_before_the_fault_is_not_the_faults() -> None:
@@ -41,9 +41,9 @@ def test_a_pause_before_the_fault_is_not_the_faults() -> None:
     tables = faults.run(gap_s=0.5)
     history = tables["history"]
     paused = history[(history["t_s"] < 4) | (history["t_s"] > 6)]
-    found = outage.of_run(paused, tables["events"])
-    assert found.longest_gap_s == pytest.approx(0.5, abs=2 * STEP_S)
-    assert found.gap_before_s == pytest.approx(2.0, abs=2 * STEP_S)
+    effect = outage.of_run(paused, tables["events"])
+    assert effect.longest_gap_s == pytest.approx(0.5, abs=2 * STEP_S)
+    assert effect.gap_before_s == pytest.approx(2.0, abs=2 * STEP_S)
 
 
 def test_a_service_that_never_comes_back_has_a_gap_to_the_end() -> None:
@@ -51,14 +51,14 @@ def test_a_service_that_never_comes_back_has_a_gap_to_the_end() -> None:
     tables = faults.run(served_s=None)
     history = tables["history"]
     history.loc[history["t_s"] >= 10, ["outcome", "attempts"]] = ["failed", 2]
-    found = outage.of_run(history, tables["events"])
-    assert found.longest_gap_s == pytest.approx(10.0, abs=0.3)
-    assert found.gave_up_clients == faults.CLIENTS
-    assert math.isnan(found.restarted_s)
-    assert math.isnan(found.served_again_s)
-    assert found.qps_during == 0
-    assert math.isnan(found.p95_during_ms)
-    assert math.isnan(found.qps_after)
+    effect = outage.of_run(history, tables["events"])
+    assert effect.longest_gap_s == pytest.approx(10.0, abs=0.3)
+    assert effect.gave_up_clients == faults.CLIENTS
+    assert math.isnan(effect.restarted_s)
+    assert math.isnan(effect.served_again_s)
+    assert effect.qps_during == 0
+    assert math.isnan(effect.p95_during_ms)
+    assert math.isnan(effect.qps_after)
 
 
 def test_clients_that_give_up_are_counted_once() -> None:
@@ -68,34 +68,33 @@ def test_clients_that_give_up_are_counted_once() -> None:
     of_first = history.index[(history["client"] == 0) & (history["t_s"] > 12)]
     history.loc[of_first[:4], ["outcome", "attempts"]] = ["unknown", 2]
     history.loc[history.index[5], ["outcome", "attempts"]] = ["failed", 2]
-    found = outage.of_run(history, tables["events"])
-    assert (found.failed, found.gave_up_clients, found.failed_before) == (7, 3, 1)
+    effect = outage.of_run(history, tables["events"])
+    assert (effect.failed, effect.gave_up_clients, effect.failed_before) == (7, 3, 1)
 
 
 def test_an_operation_that_its_retry_saved_did_not_fail() -> None:
     """It is counted as retried and as nothing else."""
-    found = of_run(elsewhere=2)
-    assert (found.retried, found.failed) == (2, 0)
+    effect = of_run(elsewhere=2)
+    assert (effect.retried, effect.failed) == (2, 0)
 
 
 def test_throughput_is_given_before_during_and_after() -> None:
     """`during` is from the fault until the last hurt node serves again."""
-    found = of_run(gap_s=2.0, fault_s=10.0, served_s=14.0, ends_s=20.0)
+    effect = of_run(gap_s=2.0, fault_s=10.0, served_s=14.0, ends_s=20.0)
     usual = faults.CLIENTS / faults.EVERY_S
-    assert (found.restarted_s, found.served_again_s) == pytest.approx((2.0, 4.0))
-    assert found.qps_before == pytest.approx(usual, rel=0.05)
-    assert found.qps_during == pytest.approx(usual / 2, rel=0.05)
-    assert found.qps_after == pytest.approx(usual, rel=0.05)
-    assert found.p95_before_ms == found.p95_after_ms == 4.0
+    assert (effect.restarted_s, effect.served_again_s) == pytest.approx((2.0, 4.0))
+    assert effect.qps_before == pytest.approx(usual, rel=0.05)
+    assert effect.qps_during == pytest.approx(usual / 2, rel=0.05)
+    assert effect.qps_after == pytest.approx(usual, rel=0.05)
+    assert effect.p95_before_ms == effect.p95_after_ms == 4.0
 
 
 def test_the_last_of_several_nodes_ends_an_outage() -> None:
     """A rolling restart is over when the last node is back, and began with the first stop."""
     tables = faults.run("rolling-restart", served_s=12.0, ends_s=30.0)
-    more = [("run", 13.0, 2, "fault", "STOP ndbmtd.2"), ("run", 18.0, 2, "served", "ndbmtd.2")]
-    events = pd.concat([tables["events"], pd.DataFrame(more, columns=faults.EVENTS)])
-    found = outage.of_run(tables["history"], events)
-    assert (found.fault_s, found.restarted_s, found.served_again_s) == (10.0, 1.0, 8.0)
+    faults.log(tables, (13.0, 2, "fault", "STOP ndbmtd.2"), (18.0, 2, "served", "ndbmtd.2"))
+    effect = outage.of_run(tables["history"], tables["events"])
+    assert (effect.fault_s, effect.restarted_s, effect.served_again_s) == (10.0, 1.0, 8.0)
 
 
 def test_a_run_without_a_fault_is_refused() -> None:
@@ -112,9 +111,9 @@ def test_every_run_has_a_row_in_the_order_of_the_faults() -> None:
         faults.run("kill-data-node", 1), faults.run("kill-server", 1),
     ]  # fmt: skip
     parts[3]["events"] = parts[3]["events"].iloc[:0]
-    found = outage.of_runs(small_runs.together(*parts))
-    assert list(found.columns) == outage.COLUMNS
-    assert list(zip(found["fault"], found["repeat"], strict=True)) == [
+    outages = outage.of_runs(small_runs.together(*parts))
+    assert list(outages.columns) == outage.COLUMNS
+    assert list(zip(outages["fault"], outages["repeat"], strict=True)) == [
         ("kill-data-node", 1), ("kill-data-node", 2), ("rolling-restart", 1),
     ]  # fmt: skip
 
@@ -142,9 +141,9 @@ def test_a_dataset_without_faults_has_no_outages() -> None:
     """Other experiments have no row."""
     tables = faults.run()
     empty = {name: tables[name].iloc[:0] for name in ("events", "history", "copies", "counters")}
-    found = outage.of_runs({**tables, **empty})
-    assert found.empty
-    assert list(found.columns) == outage.COLUMNS
+    outages = outage.of_runs({**tables, **empty})
+    assert outages.empty
+    assert list(outages.columns) == outage.COLUMNS
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from experiments.availability import made_up as faults
 from experiments.availability.made_up import dataset, partitioned
@@ -21,9 +22,9 @@ LOST, OTHERS = "lose-arbitrator", "lose-one-of-three-arbitrators"
 def answered(data: Double, experiment: str = "availability") -> Answer:
     """Answer an experiment's question by the verdicts on its claims."""
     rows = [verdict(data, claim) for claim in CLAIMS[experiment]]
-    found = answers.answer(experiment, pd.DataFrame(rows), data)
-    assert max(len(part.split()) for part in (*found.certain, *found.advice)) <= 30
-    return found
+    answer = answers.answer(experiment, pd.DataFrame(rows), data)
+    assert max(len(part.split()) for part in (*answer.certain, *answer.advice)) <= 30
+    return answer
 
 
 def frozen(*, shorter_s: float = 6.0, declared: tuple[tuple[float, int], ...] = ()) -> Double:
@@ -33,18 +34,14 @@ def frozen(*, shorter_s: float = 6.0, declared: tuple[tuple[float, int], ...] = 
     ----------
     declared : when, and which data node, in one run with short heartbeats.
     """
-    each = range(1, 6)
-    usual = [faults.run(FROZEN, repeat, gap_s=24.0, ends_s=60.0) for repeat in each]
-    sooner = [faults.run(SHORT, repeat, gap_s=shorter_s, ends_s=60.0) for repeat in each]
+    repeats = range(1, 6)
+    usual = [faults.run(FROZEN, repeat, gap_s=24.0, ends_s=60.0) for repeat in repeats]
+    sooner = [faults.run(SHORT, repeat, gap_s=shorter_s, ends_s=60.0) for repeat in repeats]
     for part in sooner:
-        name = part["runs"]["run_id"].iloc[0]
-        marks = [(name, 14.0, 2, "warning", "Node 3 declared dead due to missed heartbeat")]
-        if part is sooner[0]:
-            text = "Node {} declared dead due to missed heartbeat"
-            marks += [(name, t_s, 5 - node, "warning", text.format(node)) for t_s, node in declared]
-        log = pd.DataFrame(marks, columns=faults.EVENTS)
-        part["events"] = pd.concat([part["events"], log], ignore_index=True)
+        faults.log(part, (14.0, 2, "warning", faults.DECLARED.format(3)))
         part["events"].loc[part["events"]["event"] == "restart", "t_s"] = 27.0
+    for t_s, node in declared:
+        faults.log(sooner[0], (t_s, 5 - node, "warning", faults.DECLARED.format(node)))
     data = dataset(*usual, *sooner)
     settings = {"ndbd default": {"HeartbeatIntervalDbDb": 1500}}
     data.manifest |= {"variants": {SHORT: {"config_ini": settings}}}
@@ -53,13 +50,13 @@ def frozen(*, shorter_s: float = 6.0, declared: tuple[tuple[float, int], ...] = 
 
 def test_a_shorter_heartbeat_is_said_with_what_it_buys_and_costs() -> None:
     """The gap with each, the change of throughput, and whether a live node was declared dead."""
-    found = answered(frozen())
-    said = " ".join(found.certain)
+    answer = answered(frozen())
+    said = " ".join(answer.certain)
     assert "ms, a frozen data node stopped service for 6.02 s instead of 24 s" in said
     assert "throughput before the fault by 0 %" in said
     assert "no data node was declared dead by mistake in 5 runs" in said
     assert any(
-        part.startswith("Lower HeartbeatIntervalDbDb in small steps") for part in found.advice
+        part.startswith("Lower HeartbeatIntervalDbDb in small steps") for part in answer.advice
     )
 
 
@@ -98,19 +95,28 @@ def test_a_network_that_failed_is_answered_with_what_to_do() -> None:
     """How long clients waited, that one data node went on, and the setting that decides it."""
     parts = [partitioned("partition", repeat, gap_s=20.0) for repeat in (1, 2)]
     parts += [faults.run("partition-server", repeat, gave_up=4, text="cut") for repeat in (1, 2)]
-    found = answered(dataset(*parts), "network-faults")
-    assert found.certain[0].startswith("a cut between the data nodes stopped service for 20 s")
-    assert any(part.startswith("in 2 runs, only the data node that won") for part in found.certain)
-    assert "no acknowledged write was lost in 4 runs, and no read was wrong" in found.certain
-    assert any(part.startswith("4 of 8 clients waited up to") for part in found.certain)
-    assert "20 s are too long, lower HeartbeatIntervalDbDb" in found.advice[0]
-    assert any("retry on another MySQL server" in part for part in found.advice)
+    answer = answered(dataset(*parts), "network-faults")
+    assert answer.certain[0].startswith("a cut between the data nodes stopped service for 20 s")
+    assert any(part.startswith("in 2 runs, only the data node that won") for part in answer.certain)
+    assert "no acknowledged write was lost in 4 runs, and no read was wrong" in answer.certain
+    assert any(part.startswith("4 of 8 clients waited up to") for part in answer.certain)
+    assert "20 s are too long, lower HeartbeatIntervalDbDb" in answer.advice[0]
+    assert any("retry on another MySQL server" in part for part in answer.advice)
 
 
 def test_nothing_good_is_said_of_partitions_that_ended_badly() -> None:
     """A loss is counted, and what both data nodes survived is a verdict's to say."""
     parts = [partitioned("partition", 1), partitioned("partition", 2, ended=(), lost=2)]
-    found = answered(dataset(*parts), "network-faults")
-    assert "2 acknowledged writes lost in 2 runs" in found.certain
-    assert not any(part.startswith("in 2 runs, only") for part in found.certain)
-    assert not any("retry" in part for part in found.advice)
+    answer = answered(dataset(*parts), "network-faults")
+    assert "2 acknowledged writes lost in 2 runs" in answer.certain
+    assert not any(part.startswith("in 2 runs, only") for part in answer.certain)
+    assert not any("retry" in part for part in answer.advice)
+
+
+@pytest.mark.parametrize("experiment", CLAIMS)
+def test_runs_that_never_reached_their_fault_are_answered_by_the_verdicts(experiment: str) -> None:
+    """No outage was measured: the verdicts are counted, and nothing crashes."""
+    part = faults.run(status="the load failed")
+    part["events"] = part["events"].iloc[:0]
+    count = f"of {len(CLAIMS[experiment])} claims: "
+    assert answered(dataset(part), experiment).certain[0].startswith(count)

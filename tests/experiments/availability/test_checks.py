@@ -222,11 +222,8 @@ def test_the_slowest_declaration_decides(dead_s: float, decided: str, intervals:
 def test_only_data_nodes_that_are_cut_off_are_waited_for() -> None:
     """Neither a management node that is missed sooner nor what follows the healing counts."""
     parts = [partitioned("partition", repeat, 31.0) for repeat in (1, 2, 3, 4, 5)]
-    name = parts[0]["runs"]["run_id"].iloc[0]
-    text = "Node {} declared dead due to missed heartbeat"
-    more = [(name, t_s, 2, "warning", text.format(n)) for t_s, n in ((17.0, 1), (58.0, 3))]
-    log = pd.DataFrame(more, columns=faults.EVENTS)
-    parts[0]["events"] = pd.concat([parts[0]["events"], log], ignore_index=True)
+    for t_s, node in ((17.0, 1), (58.0, 3)):
+        faults.log(parts[0], (t_s, 2, "warning", faults.DECLARED.format(node)))
     row = verdict(dataset(*parts), "A-heartbeat")
     assert row.measured == pytest.approx(4.2)
     assert "5 declarations in 5 runs" in row.reason
@@ -236,9 +233,7 @@ def test_a_cut_of_several_links_is_dated_by_the_last() -> None:
     """Until then the data nodes heard of each other."""
     parts = [partitioned("partition-from-arbitrator", repeat, 31.0) for repeat in range(1, 6)]
     for part in parts:
-        name = part["runs"]["run_id"].iloc[0]
-        log = pd.DataFrame([(name, 11.0, 2, "fault", "cut")], columns=faults.EVENTS)
-        part["events"] = pd.concat([part["events"], log], ignore_index=True)
+        faults.log(part, (11.0, 2, "fault", "cut"))
     assert verdict(dataset(*parts), "A-heartbeat").measured == pytest.approx(4.0)
 
 
@@ -274,9 +269,7 @@ def test_a_data_node_that_ends_with_a_server_contradicts(
 ) -> None:
     """While clients are there; that data nodes hear of a mysqld's end is not theirs."""
     parts = often("kill-server")
-    name = parts[0]["runs"]["run_id"].iloc[0]
-    log = pd.DataFrame([(name, t_s, 2, "node_failed", text)], columns=faults.EVENTS)
-    parts[0]["events"] = pd.concat([parts[0]["events"], log], ignore_index=True)
+    faults.log(parts[0], (t_s, 2, "node_failed", text))
     row = verdict(dataset(*parts), "A-separate")
     assert row.verdict == expected
     assert row.measured == 0

@@ -58,7 +58,7 @@ class Connection:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.pending: dict[tuple[int, int], str] = {}
-        self.found: list[tuple[str]] = []
+        self.fetched: list[tuple[str]] = []
 
     def begin(self) -> None:
         self.database.fail("begin")
@@ -96,14 +96,14 @@ class Connection:
         self.database.fail(table)
         key = (values["client"], values["seq"])
         if statement.startswith("SELECT"):
-            self.found = [(self.database.rows[key],)] if key in self.database.rows else []
+            self.fetched = [(self.database.rows[key],)] if key in self.database.rows else []
         elif table == "first":
             if key in self.database.rows:
                 raise pymysql.IntegrityError(1062, "Duplicate entry")
             self.pending[key] = values["value"]
 
     def fetchall(self) -> tuple:
-        return tuple(self.found)
+        return tuple(self.fetched)
 
 
 @pytest.fixture
@@ -113,17 +113,18 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     return Database()
 
 
-def one(database: Database, servers: int = 2) -> Client:
-    return Client(1, [database.server(n) for n in range(1, servers + 1)], "seed")
+@pytest.fixture
+def worker(database: Database) -> Client:
+    """A client of two servers, the first one to begin with."""
+    return Client(1, [database.server(1), database.server(2)], "seed")
 
 
 def noted(worker: Client) -> list[tuple]:
     return [(r.kind, r.first_server, r.server, r.outcome, r.attempts, r.error) for r in worker.rows]
 
 
-def test_what_was_acknowledged_is_read_back(database):
+def test_what_was_acknowledged_is_read_back(database, worker):
     """There are reads and writes, and each read finds the value of an earlier write."""
-    worker = one(database)
     for seq in range(200):
         worker.operate(seq)
     kinds = [row.kind for row in worker.rows]
@@ -144,18 +145,16 @@ def test_clients_are_dealt_over_the_servers(database):
 
 
 @pytest.mark.parametrize("failure", [LOST, pymysql.InterfaceError(0, ""), OSError(111, "refused")])
-def test_a_lost_connection_is_retried_on_the_next_server(database, failure):
+def test_a_lost_connection_is_retried_on_the_next_server(database, worker, failure):
     """At once; the row has the first server and the one that answered."""
-    worker = one(database)
     database.script["first"] = [failure]
     worker.operate(0)
     assert noted(worker) == [("write", 1, 2, "ok", 2, 2013)]
     assert database.connections == [1, 2]
 
 
-def test_a_temporary_error_is_retried_on_the_same_server(database):
+def test_a_temporary_error_is_retried_on_the_same_server(database, worker):
     """A lock timeout does not drive a client to another server."""
-    worker = one(database)
     database.script["second"] = [LOCKED]
     worker.operate(0)
     assert noted(worker) == [("write", 1, 1, "ok", 2, 1205)]
@@ -163,18 +162,16 @@ def test_a_temporary_error_is_retried_on_the_same_server(database):
     assert list(database.rows) == [(1, 0)]
 
 
-def test_half_a_write_is_rolled_back_before_a_retry(database):
+def test_half_a_write_is_rolled_back_before_a_retry(database, worker):
     """If that fails, the connection is abandoned, since the next BEGIN would commit."""
-    worker = one(database)
     database.script |= {"second": [NODE_FAILED, LOST], "rollback": [LOST]}
     worker.operate(0)
     assert noted(worker) == [("write", 1, 2, "failed", 2, 2013)]
     assert database.rows == {}
 
 
-def test_after_two_attempts_a_client_gives_up_and_continues(database):
+def test_after_two_attempts_a_client_gives_up_and_continues(database, worker):
     """The next operation tries the next server; no failure ends the load."""
-    worker = one(database)
     database.script["connect"] = [REFUSED, REFUSED, REFUSED]
     worker.operate(0)
     worker.operate(1)
@@ -184,9 +181,8 @@ def test_after_two_attempts_a_client_gives_up_and_continues(database):
     ]
 
 
-def test_a_commit_without_an_answer_leaves_a_write_unknown(database):
+def test_a_commit_without_an_answer_leaves_a_write_unknown(database, worker):
     """It is neither called failed nor read back later."""
-    worker = one(database)
     database.script |= {"commit": [LOST], "connect": []}
     database.applies_lost_commits = True
     worker.servers = [database.server(1), failing(REFUSED)]
@@ -205,9 +201,8 @@ def failing(failure: Exception) -> Callable[[], Connection]:
     return connect
 
 
-def test_a_retry_that_finds_its_row_was_applied_the_first_time(database):
+def test_a_retry_that_finds_its_row_was_applied_the_first_time(database, worker):
     """The write is acknowledged, and its row exists once."""
-    worker = one(database)
     database.script["commit"] = [LOST]
     database.applies_lost_commits = True
     worker.operate(0)
@@ -215,27 +210,24 @@ def test_a_retry_that_finds_its_row_was_applied_the_first_time(database):
     assert list(database.rows) == [(1, 0)]
 
 
-def test_a_retry_that_finds_no_row_writes_it(database):
+def test_a_retry_that_finds_no_row_writes_it(database, worker):
     """An unanswered commit that was not applied does no harm."""
-    worker = one(database)
     database.script["commit"] = [LOST]
     worker.operate(0)
     assert noted(worker) == [("write", 1, 2, "ok", 2, 2013)]
     assert list(database.rows) == [(1, 0)]
 
 
-def test_a_duplicate_row_of_unknown_origin_is_a_failure(database):
+def test_a_duplicate_row_of_unknown_origin_is_a_failure(database, worker):
     """A duplicate without an unanswered commit is a failure, for the checker to see."""
-    worker = one(database)
     database.rows[1, 0] = "a stranger's"
     worker.operate(0)
     assert noted(worker) == [("write", 1, 2, "failed", 2, 1062)]
 
 
 @pytest.mark.parametrize("failure", [NODE_FAILED, LOCKED, TIMED_OUT])
-def test_a_commit_that_ended_with_an_error_is_unknown_whatever_it_says(database, failure):
+def test_a_commit_that_ended_with_an_error_is_unknown_whatever_it_says(database, worker, failure):
     """NDB has called a commit aborted that was applied, when a data node died."""
-    worker = one(database)
     database.script["commit"] = [failure, failure]
     worker.operate(0)
     assert worker.rows[0].outcome == "unknown"

@@ -18,11 +18,11 @@ from ndblab.experiments.availability.fault import (
 )
 
 
-@pytest.mark.parametrize("each", FAULTS.values(), ids=lambda f: f.name)
-def test_every_node_that_is_hurt_serves_again(each: fault.Fault):
+@pytest.mark.parametrize("injected", FAULTS.values(), ids=lambda f: f.name)
+def test_every_node_that_is_hurt_serves_again(injected: fault.Fault):
     """Every node that is killed, frozen or stopped is started and waited for, in this order."""
-    for node in {a.node for a in each.actions if a.what in ("kill", "freeze", "stop")}:
-        done = [a.what for a in each.actions if a.node == node]
+    for node in {a.node for a in injected.actions if a.what in ("kill", "freeze", "stop")}:
+        done = [a.what for a in injected.actions if a.node == node]
         assert done[-2:] == ["start", "wait"]
 
 
@@ -33,23 +33,23 @@ def test_a_survivor_that_may_have_given_up_is_started_too():
     assert done.index("SIGKILL ndb_mgmd.1") < done.index("SIGKILL ndbmtd.2")
 
 
-@pytest.mark.parametrize("each", EVERY_FAULT.values(), ids=lambda f: f.name)
-def test_actions_are_in_the_order_of_their_times(each: fault.Fault):
+@pytest.mark.parametrize("injected", EVERY_FAULT.values(), ids=lambda f: f.name)
+def test_actions_are_in_the_order_of_their_times(injected: fault.Fault):
     """Each has a name that is a run's, and its first action is when it begins."""
-    times = [action.at_s for action in each.actions]
+    times = [action.at_s for action in injected.actions]
     assert times == sorted(times)
     assert times[0] == 0
-    assert EVERY_FAULT[each.name] is each
+    assert EVERY_FAULT[injected.name] is injected
 
 
-@pytest.mark.parametrize("each", NETWORK_FAULTS.values(), ids=lambda f: f.name)
-def test_every_network_is_healed_and_every_node_that_may_have_ended_serves_again(each):
+@pytest.mark.parametrize("injected", NETWORK_FAULTS.values(), ids=lambda f: f.name)
+def test_every_network_is_healed_and_every_node_that_may_have_ended_serves_again(injected):
     """Cut links are healed and hosts powered on before data nodes are started and waited for."""
-    done = [action.what for action in each.actions]
+    done = [action.what for action in injected.actions]
     healed = done.index("power-on" if "power-off" in done else "heal")
     assert set(done[:healed]) <= {"cut", "drop", "power-off"}
     assert done[healed + 1 :] == ["start", "start", "wait", "wait", "wait", "wait"]
-    waited = [action.node for action in each.actions if action.what == "wait"]
+    waited = [action.node for action in injected.actions if action.what == "wait"]
     assert waited == ["ndbmtd.1", "ndbmtd.2", "mysqld.1", "mysqld.2"]
 
 

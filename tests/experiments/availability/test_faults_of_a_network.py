@@ -107,9 +107,9 @@ def test_a_cluster_survives_a_fault_of_the_network(name: str, measure):
     )
     data = measure(experiment, size={"duration_s": 2, "clients": 4, "repeats": 1}, port=PORT)
     assert list(data.runs["status"]) == ["ok"]
-    [found] = outage.of_runs(data.tables, data.manifest["profile"]["seed"]).itertuples()
-    assert (found.fault, found.wrong, found.lost, found.replicas) == (name, 0, 0, 2)
-    assert 1 <= found.longest_gap_s <= GAP_S
+    [row] = outage.of_runs(data.tables, data.manifest["profile"]["seed"]).itertuples()
+    assert (row.fault, row.wrong, row.lost, row.replicas) == (name, 0, 0, 2)
+    assert 1 <= row.longest_gap_s <= GAP_S
     events, texts = data.events["event"].astype(str), data.events["text"].astype(str)
     assert texts[events == "restart"].str.contains("still runs").sum() == 1
     assert texts.str.contains("declared dead").any()

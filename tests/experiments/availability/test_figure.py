@@ -19,12 +19,12 @@ ALL = tuple(faults.KILLED)
 Tables = dict[str, pd.DataFrame]
 
 
-def every_fault(repeats: int = 2) -> Tables:
-    """Give runs of every fault, the second of each the worse."""
+def every_fault() -> Tables:
+    """Give two runs of every fault, the second of each the worse."""
     return small_runs.together(
         *(
             faults.run(fault, repeat, gap_s=0.4 * repeat, gave_up=repeat - 1)
-            for repeat in range(1, repeats + 1)
+            for repeat in (1, 2)
             for fault in reversed(ALL)
         )
     )
@@ -41,9 +41,9 @@ def measured(tables: Tables) -> Tables:
     return {**tables, "outages": outage.of_runs(tables)}
 
 
-def lines(figure: Figure, panel: int) -> list[np.ndarray]:
-    """Give the heights of the lines that are throughput."""
-    drawn = figure.axes[1 + panel].lines
+def lines(figure: Figure) -> list[np.ndarray]:
+    """Give the heights of the lines of the first panel that are throughput."""
+    drawn = figure.axes[1].lines
     return [np.asarray(line.get_ydata()) for line in drawn if len(line.get_xdata()) > 2]
 
 
@@ -58,7 +58,7 @@ def test_each_fault_has_a_panel_in_the_order_of_the_bars() -> None:
 def test_every_second_of_every_run_is_drawn() -> None:
     """From the begin of the first; where nothing succeeded, at zero."""
     tables = small_runs.together(faults.run(repeat=1, gap_s=3.0), faults.run(repeat=2))
-    first, second = lines(draw(tables), 0)
+    first, second = lines(draw(tables))
     assert len(first) == len(second) == 1 + 20
     assert first.min() == 0
     assert second.min() > 0
@@ -67,9 +67,7 @@ def test_every_second_of_every_run_is_drawn() -> None:
 def test_what_heals_a_network_is_marked_with_the_faults() -> None:
     """A dashed line with its words, as every action has."""
     run = faults.run("partition", text="cut ndbmtd.1 from ndbmtd.2")
-    name = run["runs"]["run_id"].iloc[0]
-    healed = pd.DataFrame([(name, 13.5, 0, "healed", "heal the network")], columns=faults.EVENTS)
-    run["events"] = pd.concat([run["events"], healed], ignore_index=True)
+    faults.log(run, (13.5, 0, "healed", "heal the network"))
     figure = figures.draw("network-faults", measured(run), [], caption("shared"))
     labels = [text.get_text() for text in figure.axes[1].texts]
     assert {"cut ndbmtd.1 from ndbmtd.2", "heal the network"} <= set(labels)
@@ -180,5 +178,5 @@ def test_the_second_in_which_the_load_was_stopped_is_not_drawn() -> None:
     """It holds a part of a second's operations, and would look like a fault."""
     tables = faults.run()
     tables["history"] = tables["history"].query("t_s < 19.4")
-    [heights] = lines(draw(tables), 0)
+    [heights] = lines(draw(tables))
     assert len(heights) == 1 + 19

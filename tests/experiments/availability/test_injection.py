@@ -81,25 +81,23 @@ class Links:
 @pytest.fixture
 def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Three processes that are ended however the test ends."""
-    found = Nodes(tmp_path)
+    sleeping = Nodes(tmp_path)
     monkeypatch.setattr(readiness, "wait_node", lambda cluster, node: None)
-    yield found
-    for child in found.processes.values():
+    yield sleeping
+    for child in sleeping.processes.values():
         child.kill()
         child.wait()
 
 
-def done(cluster, *actions: tuple) -> list[injection.Mark]:
-    each = tuple(Action(*action) for action in actions)
-    return list(injection.perform(cluster, Fault("made-up", "?", each, 1)))
+def done(cluster, *actions: Action | NetworkAction) -> list[injection.Mark]:
+    return list(injection.perform(cluster, Fault("made-up", "?", actions, 1)))
 
 
 def test_a_killed_node_is_started_and_marked_when_it_serves(nodes: Nodes):
     """The others are left alone; a mark has the time of its action."""
     before = {name: child.pid for name, child in nodes.processes.items()}
-    marks = done(
-        nodes, (0, "kill", "ndbmtd", 2), (0.3, "start", "ndbmtd", 2), (0.3, "wait", "ndbmtd", 2)
-    )
+    again = Action(0.3, "start", "ndbmtd", 2), Action(0.3, "wait", "ndbmtd", 2)
+    marks = done(nodes, Action(0, "kill", "ndbmtd", 2), *again)
     assert [(m.node_id, m.event, m.text) for m in marks] == [
         (3, "fault", "SIGKILL ndbmtd.2"),
         (3, "restart", "start ndbmtd.2"),
@@ -115,9 +113,9 @@ def test_a_frozen_node_does_nothing_until_it_is_thawed(nodes: Nodes):
     """SIGSTOP and SIGCONT reach the process itself."""
     child = nodes.processes["mysqld.1"]
     states = []
-    actions = ((0, "freeze", "mysqld", 1), (0.2, "thaw", "mysqld", 1), (0.4, "wait", "mysqld", 1))
-    made_up = Fault("made-up", "?", tuple(Action(*a) for a in actions), 1)
-    for _ in injection.perform(nodes, made_up):
+    times = ((0, "freeze"), (0.2, "thaw"), (0.4, "wait"))
+    actions = tuple(Action(at_s, what, "mysqld", 1) for at_s, what in times)
+    for _ in injection.perform(nodes, Fault("made-up", "?", actions, 1)):
         states.append(Path(f"/proc/{child.pid}/stat").read_text().split()[2])
     assert states[1] == "T"
     assert states[2] in "SR"
@@ -128,7 +126,7 @@ def test_what_is_done_already_is_marked_and_not_repeated(nodes: Nodes):
     nodes.processes["ndbmtd.2"].kill()
     nodes.processes["ndbmtd.2"].wait()
     survivor = nodes.processes["ndbmtd.1"].pid
-    marks = done(nodes, (0, "kill", "ndbmtd", 2), (0, "start", "ndbmtd", 1))
+    marks = done(nodes, Action(0, "kill", "ndbmtd", 2), Action(0, "start", "ndbmtd", 1))
     assert [m.text for m in marks] == ["ndbmtd.2 had ended by itself", "ndbmtd.1 still runs"]
     assert nodes.processes["ndbmtd.1"].pid == survivor
 
@@ -139,14 +137,14 @@ def test_a_data_node_that_refuses_to_stop_is_an_error(nodes: Nodes, monkeypatch)
     refusal = "Shutdown failed.\n*  2002: Stop failed"
     monkeypatch.setattr(readiness, "ask_management", lambda cluster, command: refusal)
     with pytest.raises(LabError, match=r"ndbmtd\.2 did not stop") as caught:
-        done(nodes, (0, "stop", "ndbmtd", 2))
+        done(nodes, Action(0, "stop", "ndbmtd", 2))
     assert "Stop failed" in str(caught.value)
 
 
 def test_a_fault_on_a_missing_node_is_refused(nodes: Nodes):
     """The message names the node and those that exist."""
     with pytest.raises(LabError, match=r"no mysqld\.2") as caught:
-        done(nodes, (0, "kill", "mysqld", 2))
+        done(nodes, Action(0, "kill", "mysqld", 2))
     assert "mysqld.1" in str(caught.value)
 
 
@@ -161,31 +159,27 @@ def test_a_fault_on_a_missing_node_is_refused(nodes: Nodes):
 def test_a_link_is_cut_in_one_direction_or_in_both(nodes: Nodes, what, ends, dropped):
     """It is that between the hosts of the nodes; the mark has the node that is named last."""
     nodes.links = Links()
-    cut = (NetworkAction(0, what, ends), NetworkAction(0.1, "heal"))
-    marks = list(injection.perform(nodes, Fault("made-up", "?", cut, 1)))
+    cut = NetworkAction(0, what, ends)
+    marks = done(nodes, cut, NetworkAction(0.1, "heal"))
     assert nodes.links.done == [*(("drop", *pair) for pair in dropped), ("heal",)]
     assert [mark.event for mark in marks] == ["fault", "healed"]
     assert marks[0].node_id == next(n.node_id for n in nodes.plan.nodes if n.name == ends[-1])
-    assert marks[0].text == cut[0].words
+    assert marks[0].text == cut.words
 
 
 def test_a_host_loses_its_power_and_is_connected_to_again(nodes: Nodes):
     """The connection is given up as soon as it is off, and made anew once it is on."""
     nodes.links = Links()
-    actions = (
-        NetworkAction(0, "power-off", ("ndbmtd.2",)),
-        NetworkAction(0.1, "power-on", ("ndbmtd.2",)),
-    )
-    list(injection.perform(nodes, Fault("made-up", "?", actions, 1)))
-    done = ["power off", "lost", "power on", "regained"]
-    assert nodes.links.done == [(what, "host 3") for what in done]
+    host = ("ndbmtd.2",)
+    done(nodes, NetworkAction(0, "power-off", host), NetworkAction(0.1, "power-on", host))
+    expected = ["power off", "lost", "power on", "regained"]
+    assert nodes.links.done == [(what, "host 3") for what in expected]
 
 
 def test_a_cluster_whose_links_cannot_be_cut_says_so(nodes: Nodes):
     """The message says where they can."""
-    fault = Fault("made-up", "?", (NetworkAction(0, "cut", ("ndbmtd.1", "ndbmtd.2")),), 1)
     with pytest.raises(LabError, match="cannot be cut") as caught:
-        list(injection.perform(nodes, fault))
+        done(nodes, NetworkAction(0, "cut", ("ndbmtd.1", "ndbmtd.2")))
     assert "a cluster on one host" in str(caught.value)
     assert "--hosts namespaces" in caught.value.next_step
     injection.heal(nodes)

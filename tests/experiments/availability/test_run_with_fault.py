@@ -56,9 +56,9 @@ def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(measure,
     assert (runs["queries"] > 100).all()
     findings = history.of_runs(data.history, data.copies, data.counters)
     assert findings.keys() == set(runs["run_id"])
-    for run_id, found in findings.items():
-        assert found.sound, f"{run_id}: {found.words()}"
-        assert (found.replicas, found.acknowledged > 50) == (2, True)
+    for run_id, checked in findings.items():
+        assert checked.sound, f"{run_id}: {checked.words()}"
+        assert (checked.replicas, checked.acknowledged > 50) == (2, True)
     copy = data.copies.iloc[-1]
     written = written_value(profile.PROFILES["smoke"].seed, copy["client"], copy["seq"])
     assert copy["first_value"] == copy["second_value"] == written

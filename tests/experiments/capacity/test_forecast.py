@@ -247,11 +247,8 @@ def test_a_host_that_is_divided_by_affinity_is_covered_too() -> None:
     data.manifest["plan"].update(sql_side=cpus(48), data_nodes=nodes, servers=servers)
     data.host = {**data.host, "cpus": [made.HOST.to_dict()["cpus"][0]] * 64}
     own = forecast.of(data)
-    assert (own.shares.sql_cpus, own.shares.data_node_cpus, own.shares.server_cpus) == (
-        48,
-        16,
-        None,
-    )
+    shares = own.shares
+    assert (shares.sql_cpus, shares.data_node_cpus, shares.server_cpus) == (48, 16, None)
     assert "queries/s" in answers.predict(own, 2, 16)
     assert own.use["utilisation"].max() < 1
     assert own.balance.empty
@@ -371,9 +368,9 @@ def test_a_users_mistake_gives_one_message(arguments: list[str], message: str) -
 
 def test_a_division_that_costs_throughput_is_not_advised() -> None:
     """One recorded server without quotas did more than the division; other sizes say nothing."""
-    recorded = forecast.recorded_undivided()
-    worse = answers.undivided(recorded, 2, 6550)["undivided"]
+    sweep = recorded.obtain(answers.UNDIVIDED)
+    worse = answers.undivided(sweep, 2, 6550)["undivided"]
     assert "divide the CPUs only where" in worse
-    assert recorded.id in worse
-    assert "only where" not in answers.undivided(recorded, 2, 1e6)["undivided"]
-    assert answers.undivided(recorded, 64, 6550) == {}
+    assert sweep.id in worse
+    assert "only where" not in answers.undivided(sweep, 2, 1e6)["undivided"]
+    assert answers.undivided(sweep, 64, 6550) == {}

@@ -28,60 +28,59 @@ def points(servers=(1,), clients=COUNTS):
     return pd.DataFrame(table, columns=["servers", "clients"])
 
 
-def measured(truth=TRUTH, servers=(1,), clients=COUNTS, repeats=3, noise=0.0):
-    """Make rows of `demands.measured`, of a cluster that is exactly the model."""
+def measured(noise=0.0):
+    """Make rows of `demands.measured`, of one server of a cluster that is exactly the model."""
     rng, rows = np.random.default_rng(1), []
-    for at in model.predict(truth, points(servers, clients)).itertuples():
-        n = at.clients / at.servers
-        for repeat in range(1, repeats + 1):
+    for at in model.predict(TRUTH, points()).itertuples():
+        for repeat in (1, 2, 3):
             qps = at.qps * np.exp(noise * rng.standard_normal())
-            run = f"s{at.servers:02}_c{at.clients:04}_r{repeat}"
-            for name, law in truth.laws.items():
-                cpus = float(law.us(n)) * qps / 1e6 + law.background_cpus
-                facts = [run, at.servers, at.clients, repeat, qps, 1000 * at.clients / qps]
+            run = f"s01_c{at.clients:04}_r{repeat}"
+            for name, law in LAWS.items():
+                cpus = float(law.us(at.clients)) * qps / 1e6 + law.background_cpus
+                facts = [run, 1, at.clients, repeat, qps, 1000 * at.clients / qps]
                 rows.append([*facts, name, cpus, 1e6 * cpus / qps])
     columns = ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
     return pd.DataFrame(rows, columns=[*columns, "resource", "cpus", "demand_us"])
 
 
-def as_runs(table, stretch=2.5):
-    """Make the runs of a table, with a p95 of `stretch` times the mean."""
+def as_runs(table):
+    """Make the runs of a table, with a p95 of 2.5 times the mean."""
     runs = table.drop_duplicates("run_id")[
         ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
     ]
     return runs.assign(
-        status="ok", errors=0, latency_p95_ms=stretch * runs["latency_avg_ms"],
+        status="ok", errors=0, latency_p95_ms=2.5 * runs["latency_avg_ms"],
         transporter="shm", workload="oltp_point_select", client_cpu_pct=5.0,
     )  # fmt: skip
 
 
 def test_the_laws_that_made_the_data_are_found_again():
-    found = model.fit(demands.by_run(measured()), SHARES).laws
+    laws = model.fit(demands.by_run(measured()), SHARES).laws
     for name in (CLIENT, SERVER, *KINDS):
-        wanted, law = LAWS[name].us(np.array(COUNTS)), found[name].us(np.array(COUNTS))
+        wanted, law = LAWS[name].us(np.array(COUNTS)), laws[name].us(np.array(COUNTS))
         assert law == pytest.approx(wanted, rel=0.02), name
-    assert found["tc"].background_cpus == pytest.approx(0.004, rel=0.05)
+    assert laws["tc"].background_cpus == pytest.approx(0.004, rel=0.05)
 
 
 def test_one_server_alone_predicts_many():
     fitted = model.fit(demands.by_run(measured()), SHARES)
     asked = points((2, 4, 8, 16))
-    wanted, found = model.predict(TRUTH, asked), model.predict(fitted, asked)
-    assert found["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.03)
-    assert list(found["bottleneck"]) == list(wanted["bottleneck"])
+    wanted, predicted = model.predict(TRUTH, asked), model.predict(fitted, asked)
+    assert predicted["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.03)
+    assert list(predicted["bottleneck"]) == list(wanted["bottleneck"])
 
 
 def test_the_bottleneck_moves_from_the_server_to_the_data_nodes():
-    found = model.predict(TRUTH, points((1, 16), (16,))).set_index("servers")
-    assert found.loc[1, "bottleneck"] == SERVER
-    assert found.loc[16, "bottleneck"] == model.DATA_NODES
-    assert found.loc[1, f"utilisation_{SERVER}"] > 0.97
-    assert found.filter(like="utilisation_").to_numpy().max() <= 1 + 1e-9
+    predicted = model.predict(TRUTH, points((1, 16), (16,))).set_index("servers")
+    assert predicted.loc[1, "bottleneck"] == SERVER
+    assert predicted.loc[16, "bottleneck"] == model.DATA_NODES
+    assert predicted.loc[1, f"utilisation_{SERVER}"] > 0.97
+    assert predicted.filter(like="utilisation_").to_numpy().max() <= 1 + 1e-9
 
 
 def test_an_extrapolated_point_says_so():
-    found = model.predict(TRUTH, points((1,), (256, 512)))
-    assert list(found["extrapolated"]) == ["", "512 clients per server; measured 1 to 256"]
+    predicted = model.predict(TRUTH, points((1,), (256, 512)))
+    assert list(predicted["extrapolated"]) == ["", "512 clients per server; measured 1 to 256"]
 
 
 def intervals(noise, asked, **options):
@@ -92,16 +91,16 @@ def intervals(noise, asked, **options):
 def test_intervals_contain_the_prediction_and_widen_with_variability():
     asked = points((1, 8), (8, 64))
     calm, wild = (intervals(noise, asked, draws=40) for noise in (0.01, 0.1))
-    for found in (calm, wild):
-        assert (found["qps_low"] < found["qps"]).all()
-        assert (found["qps"] < found["qps_high"]).all()
-    width = [np.log(found["qps_high"] / found["qps_low"]).mean() for found in (calm, wild)]
-    assert width[1] > 3 * width[0]
+    for predicted in (calm, wild):
+        assert (predicted["qps_low"] < predicted["qps"]).all()
+        assert (predicted["qps"] < predicted["qps_high"]).all()
+    narrow, wide = (np.log(table["qps_high"] / table["qps_low"]).mean() for table in (calm, wild))
+    assert wide > 3 * narrow
 
 
 def test_an_interval_widens_by_what_the_fitted_runs_cannot_show():
-    found = intervals(0.01, points((1,), (8,)), beyond=0.1).iloc[0]
-    assert np.log(found["qps_high"] / found["qps_low"]) == pytest.approx(2 * 1.96 * 0.1, rel=0.25)
+    row = intervals(0.01, points((1,), (8,)), beyond=0.1).iloc[0]
+    assert np.log(row["qps_high"] / row["qps_low"]) == pytest.approx(2 * 1.96 * 0.1, rel=0.25)
 
 
 def test_the_same_data_give_the_same_intervals():
@@ -128,11 +127,11 @@ def test_shares_are_read_off_a_plan_of_either_budget():
         "budget": {"kind": "pinned"}, "threads": threads, "sql_side": share(range(48)),
         "data_nodes": [{"share": share(range(8))}] * 2, "servers": [{"share": share(range(24))}],
     }  # fmt: skip
-    found = model.shares(scaled, 2)
-    assert (found.sql_cpus, found.data_node_cpus, found.server_cpus) == (1.5, 0.5, 0.2)
-    found = model.shares(pinned, 64)
-    assert (found.sql_cpus, found.data_node_cpus, found.server_cpus) == (48, 16, None)
-    assert found.threads["tc"] == 2
+    shares = model.shares(scaled, 2)
+    assert (shares.sql_cpus, shares.data_node_cpus, shares.server_cpus) == (1.5, 0.5, 0.2)
+    shares = model.shares(pinned, 64)
+    assert (shares.sql_cpus, shares.data_node_cpus, shares.server_cpus) == (48, 16, None)
+    assert shares.threads["tc"] == 2
 
 
 def test_littles_law_is_checked_on_every_good_run():
@@ -145,14 +144,15 @@ def test_littles_law_is_checked_on_every_good_run():
 
 def test_usl_finds_its_own_coefficients():
     clients = np.array(COUNTS, float)
-    found = comparison.fit_usl(clients, comparison.usl(clients, 900.0, 0.05, 2e-4))
-    assert found == pytest.approx((900.0, 0.05, 2e-4), rel=1e-3)
+    coefficients = comparison.fit_usl(clients, comparison.usl(clients, 900.0, 0.05, 2e-4))
+    assert coefficients == pytest.approx((900.0, 0.05, 2e-4), rel=1e-3)
 
 
 def test_baselines_scale_linearly_until_their_caps():
     table = measured()
-    found = comparison.simpler(table, as_runs(table), SHARES, points((1, 2, 16), (16, 32)))
-    by_name = {name: rows.set_index(["servers", "clients"]) for name, rows in found.groupby("name")}
+    baselines = comparison.simpler(table, as_runs(table), SHARES, points((1, 2, 16), (16, 32)))
+    groups = baselines.groupby("name")
+    by_name = {name: rows.set_index(["servers", "clients"]) for name, rows in groups}
     assert set(by_name) == {comparison.LINEAR, comparison.USL, comparison.DIVISION}
     one = table[table["clients"] == 16].drop_duplicates("run_id")["qps"].mean()
     for name in (comparison.LINEAR, comparison.DIVISION):
@@ -184,10 +184,10 @@ def test_the_briefs_screens_add_up_with_what_they_do_not_list():
 
 def test_the_epyc_model_keeps_to_what_was_published_of_one_server():
     own = brief_server.epyc()
-    found = model.predict(own, points((1, 16), (32, 1024))).set_index(["servers", "clients"])
-    assert found.loc[(1, 32), "qps"] <= 230_000
-    assert found.loc[(1, 1024), "qps"] == pytest.approx(230_000, rel=0.05)
-    assert found.loc[(16, 1024), "qps"] > 5 * found.loc[(1, 1024), "qps"]
+    predicted = model.predict(own, points((1, 16), (32, 1024))).set_index(["servers", "clients"])
+    assert predicted.loc[(1, 32), "qps"] <= 230_000
+    assert predicted.loc[(1, 1024), "qps"] == pytest.approx(230_000, rel=0.05)
+    assert predicted.loc[(16, 1024), "qps"] > 5 * predicted.loc[(1, 1024), "qps"]
 
 
 def test_splits_keep_the_number_of_threads_and_the_automatic_one_is_among_them():
@@ -216,8 +216,8 @@ def test_advice_takes_no_more_servers_than_it_needs():
     assert own["data_node_cpus"] + own["sql_cpus"] == pytest.approx(SHARES.host_cpus)
     split = own[["data_node_cpus", "sql_cpus"]].to_dict()
     there = dataclasses.replace(TRUTH, shares=dataclasses.replace(SHARES, **split))
-    counts, each = np.array([own["servers"], own["servers"] - 1]), own["clients"] // own["servers"]
-    asked = pd.DataFrame({"servers": counts, "clients": counts * each})
+    counts = np.array([own["servers"], own["servers"] - 1])
+    asked = pd.DataFrame({"servers": counts, "clients": counts * own["clients"] // own["servers"]})
     enough, fewer = model.predict(there, asked)["qps"]
     assert enough == pytest.approx(own["qps"])
     assert fewer < enough

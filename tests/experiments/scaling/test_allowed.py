@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from types import SimpleNamespace
 
 import pandas as pd
@@ -17,29 +18,31 @@ from ndblab.judging import answers
 
 MYSQLD_US, SYSBENCH_US, NDBMTD_US = 150.0, 25.0, 50.0
 SERVERS = (1, 2, 4, 8, 16)
-NO_SLICES = pd.DataFrame(columns=["contrast", "status", "start"])
 
 
 def tables(of_most: float = 1.0, step: float = 0.01) -> dict[str, pd.DataFrame]:
     """Make runs that reach 90 % of a server's quota; 16 servers give `of_most` of what 8 do."""
     runs, used = [], []
-    for servers in SERVERS:
-        for clients in (16, 64):
-            for repeat in (1, 2, 3):
-                gain = of_most if servers == 16 else 1.0
-                qps = 1400 * min(servers, 4) * gain * (1 + step * (repeat - 2) * (servers == 16))
-                name = f"s{servers:02}_c{clients:04}_r{repeat}"
-                runs.append(
-                    small_runs.tables(
-                        name, servers=servers, clients=clients, repeat=repeat, qps=qps
-                    )["runs"]
-                )
-                each = qps * MYSQLD_US / 1e4 / servers
-                servers_used = [("mysqld", 11 + n, each) for n in range(servers)]
-                used.append(small_runs.cpu(
-                    name, *servers_used, ("ndbmtd", 2, qps * NDBMTD_US / 1e4),
-                    ("sysbench", 0, qps * SYSBENCH_US / 1e4)))  # fmt: skip
+    for servers, clients, repeat in product(SERVERS, (16, 64), (1, 2, 3)):
+        gain = of_most if servers == 16 else 1.0
+        qps = 1400 * min(servers, 4) * gain * (1 + step * (repeat - 2) * (servers == 16))
+        name = f"s{servers:02}_c{clients:04}_r{repeat}"
+        one = small_runs.tables(name, servers=servers, clients=clients, repeat=repeat, qps=qps)
+        runs.append(one["runs"])
+        server_pct = qps * MYSQLD_US / 1e4 / servers
+        servers_used = [("mysqld", 11 + n, server_pct) for n in range(servers)]
+        used.append(small_runs.cpu(
+            name, *servers_used, ("ndbmtd", 2, qps * NDBMTD_US / 1e4),
+            ("sysbench", 0, qps * SYSBENCH_US / 1e4)))  # fmt: skip
     return {"runs": pd.concat(runs, ignore_index=True), "processes": pd.concat(used)}
+
+
+def first_answer(data: dict[str, pd.DataFrame]) -> str:
+    """Give what the answer says first, without any verdict."""
+    slices = pd.DataFrame(columns=["contrast", "status", "start"])
+    dataset = SimpleNamespace(**data, slices=slices, manifest={}, budget="scaled")
+    verdicts = pd.DataFrame({"id": [], "verdict": []})
+    return answers.answer("multi-server-scaling", verdicts, dataset).certain[0]
 
 
 def test_quotas_allow_their_cpu_over_that_of_a_query():
@@ -90,9 +93,7 @@ def test_title_and_answer_say_the_same_about_the_last_doubling(of_most: float):
     """Fewer or more queries/s with 16 servers than with 8, by as much, whichever is best."""
     data = tables(of_most)
     figure = title(figures.draw("6", data, [], caption()))
-    dataset = SimpleNamespace(**data, slices=NO_SLICES, manifest={}, budget="scaled")
-    no_verdict = pd.DataFrame({"id": [], "verdict": []})
-    answer = answers.answer("multi-server-scaling", no_verdict, dataset).certain[0]
+    answer = first_answer(data)
     word, other = ("fewer", "more") if of_most < 1 else ("more", "fewer")
     [step] = re.findall(r"16 gave .*", figure)
     assert word in step
@@ -104,9 +105,4 @@ def test_a_step_that_noise_hides_is_called_so():
     """Neither the title nor the answer gives it a direction without saying that it is unclear."""
     data = tables(1.01, step=0.2)
     assert title(figures.draw("6", data, [], caption())).endswith("within the error")
-    answer = answers.answer(
-        "multi-server-scaling",
-        pd.DataFrame({"id": [], "verdict": []}),
-        SimpleNamespace(**data, slices=NO_SLICES, manifest={}, budget="scaled"),
-    )
-    assert "fewer" not in answer.certain[0]
+    assert "fewer" not in first_answer(data)

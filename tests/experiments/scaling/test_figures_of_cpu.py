@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
@@ -22,35 +24,29 @@ from ndblab.planning.point import Point
 BUSY = {"recv": (1.0, 7.0), "tc": (2.0, 5.0), "ldm": (0.5, 0.5), "main": (0.1, 0.2)}
 
 
-def tables(
-    servers: tuple[int, ...] = (1, 4), clients: tuple[int, ...] = (4, 16), repeats: int = 3
-) -> dict[str, pd.DataFrame]:
+def tables() -> dict[str, pd.DataFrame]:
     """Make runs whose second client count is worse, with two data nodes and idle servers."""
     parts: dict[str, list[pd.DataFrame]] = {"runs": [], "processes": [], "ndb_threads": []}
-    for n in servers:
-        for c in clients:
-            for repeat in range(1, repeats + 1):
-                name = f"s{n:02}_c{c:04}_r{repeat}"
-                one = small_runs.tables(
-                    name, servers=n, clients=c, repeat=repeat, qps=1000.0 * n - c + repeat
-                )
-                parts["runs"].append(one["runs"])
-                used = [("mysqld", 11, 20.0 + c), ("mysqld", 12, 1.0)]
-                used += [("ndbmtd", 2, 5.0), ("ndbmtd", 3, 6.0)]
-                rows = [
-                    {"run_id": name, "t_s": t, "role": r, "node_id": i, "cpu_pct": pct + repeat}
-                    for r, i, pct in used
-                    for t in (1.0, 2.0)
-                ]
-                parts["processes"].append(pd.DataFrame(rows))
-                rows = [
-                    {"run_id": name, "t_s": t, "node_id": node, "thr_no": i, "thread": kind,
-                     "os_user_pct": user + 0.1 * repeat, "os_system_pct": system}
-                    for node in (2, 3)
-                    for i, (kind, (user, system)) in enumerate(BUSY.items())
-                    for t in (1.0, 2.0)
-                ]  # fmt: skip
-                parts["ndb_threads"].append(pd.DataFrame(rows))
+    for n, c, repeat in product((1, 4), (4, 16), (1, 2, 3)):
+        name, qps = f"s{n:02}_c{c:04}_r{repeat}", 1000.0 * n - c + repeat
+        one = small_runs.tables(name, servers=n, clients=c, repeat=repeat, qps=qps)
+        parts["runs"].append(one["runs"])
+        used = [("mysqld", 11, 20.0 + c), ("mysqld", 12, 1.0)]
+        used += [("ndbmtd", 2, 5.0), ("ndbmtd", 3, 6.0)]
+        rows = [
+            {"run_id": name, "t_s": t, "role": r, "node_id": i, "cpu_pct": pct + repeat}
+            for r, i, pct in used
+            for t in (1.0, 2.0)
+        ]
+        parts["processes"].append(pd.DataFrame(rows))
+        rows = [
+            {"run_id": name, "t_s": t, "node_id": node, "thr_no": i, "thread": kind,
+             "os_user_pct": user + 0.1 * repeat, "os_system_pct": system}
+            for node in (2, 3)
+            for i, (kind, (user, system)) in enumerate(BUSY.items())
+            for t in (1.0, 2.0)
+        ]  # fmt: skip
+        parts["ndb_threads"].append(pd.DataFrame(rows))
     made = {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
     return made | {"slices": pd.DataFrame(columns=list(SCHEMAS["slices"].columns))}
 

@@ -14,15 +14,10 @@ CYCLE_S, LASTS_S = 20.0, 7.0
 LEVEL = 1000.0
 
 
-def begins_s(seconds: int, cycle_s: float = CYCLE_S) -> np.ndarray:
-    """Return when the checkpoints of a run begin."""
-    return np.arange(6.5, seconds - LASTS_S, cycle_s)
-
-
-def log(seconds: int, cycle_s: float = CYCLE_S) -> pd.DataFrame:
+def log(seconds: int) -> pd.DataFrame:
     """Make the events of checkpoints that last 7 s each."""
     rows = []
-    for at_s in begins_s(seconds, cycle_s):
+    for at_s in np.arange(6.5, seconds - LASTS_S, CYCLE_S):
         rows.append(("run", at_s, 2, spans.STARTED, "Local checkpoint started"))
         rows.append(("run", at_s + LASTS_S, 2, spans.COMPLETED, "Local checkpoint completed"))
     return pd.DataFrame(rows, columns=EVENTS)

@@ -12,9 +12,9 @@ SECONDS = np.arange(1, 901)
 RUN = pd.Series({"run_id": "long", "clients": 8, "duration_s": 900.0})
 
 
-def sampled(qps: np.ndarray, clients: int = 8) -> pd.DataFrame:
+def sampled(qps: np.ndarray) -> pd.DataFrame:
     table = pd.DataFrame({"t_s": SECONDS.astype(float), "qps": qps, "latency_p95_ms": 5.0})
-    return table.assign(run_id="long", clients=clients)
+    return table.assign(run_id="long", clients=8)
 
 
 def noise() -> np.ndarray:
@@ -64,9 +64,9 @@ def test_samples_end_when_clients_end() -> None:
 
 def test_memory_that_grows_shows_by_role() -> None:
     """A role of two processes that grow by a tenth in an hour grows by about a tenth."""
-    each = pd.DataFrame({"run_id": "long", "t_s": np.arange(0, 3600, 10.0)})
+    times = pd.DataFrame({"run_id": "long", "t_s": np.arange(0, 3600, 10.0)})
     parts = [
-        each.assign(role=role, node_id=node, rss_bytes=2**30 * (1 + grows * each["t_s"] / 3600))
+        times.assign(role=role, node_id=node, rss_bytes=2**30 * (1 + grows * times["t_s"] / 3600))
         for role, node, grows in (("ndbmtd", 2, 0.1), ("ndbmtd", 3, 0.1), ("mysqld", 11, 0.0))
     ]
     table = stability.memory(RUN, pd.concat(parts, ignore_index=True))

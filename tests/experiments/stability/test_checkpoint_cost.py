@@ -20,10 +20,10 @@ def runs_of(**given) -> cost.Repeats:
 
 def test_what_a_checkpoint_takes_is_found() -> None:
     """7 of 20 s with a fifth less throughput: the whole has 93 % of what is outside."""
-    found = cost.kept(runs_of().throughput)
+    kept = cost.kept(runs_of().throughput)
     truth = 1 - 0.2 * LASTS_S / CYCLE_S
-    assert found.low < truth < found.high
-    assert found.high - found.low < 0.01
+    assert kept.low < truth < kept.high
+    assert kept.high - kept.low < 0.01
 
 
 def test_long_cycles_count_by_their_time() -> None:
@@ -39,10 +39,9 @@ def test_repeats_count_together() -> None:
     one, four = runs_of(spread=0.2), repeated(4, spread=0.2)
     runs = cost.of_longest(four.runs, four.tables)
     assert len(runs.throughput) == 4 * len(one.throughput)
-    widths = [found.high - found.low for found in map(cost.kept, (one.throughput, runs.throughput))]
-    assert widths[1] == pytest.approx(widths[0] / 2, rel=0.05)
-    taken = [cost.taken(found) for found in (one, runs)]
-    assert taken[1].value == pytest.approx(taken[0].value)
+    kept_of_one, kept = (cost.kept(repeats.throughput) for repeats in (one, runs))
+    assert kept.high - kept.low == pytest.approx((kept_of_one.high - kept_of_one.low) / 2, rel=0.05)
+    assert cost.taken(runs).value == pytest.approx(cost.taken(one).value)
     assert cost.threads(runs)["threads"].tolist() == [2]
 
 
@@ -56,23 +55,23 @@ def test_a_shorter_run_or_one_of_another_point_is_no_repeat() -> None:
 
 def test_checkpoints_without_a_cost_take_nothing() -> None:
     """The interval holds 1."""
-    found = cost.kept(runs_of(fall=0.0).throughput)
-    assert found.low < 1 < found.high
+    kept = cost.kept(runs_of(fall=0.0).throughput)
+    assert kept.low < 1 < kept.high
 
 
 def test_drift_is_not_taken_for_a_cost() -> None:
     """A run that loses half of its throughput evenly loses none of it to checkpoints."""
-    found = cost.kept(runs_of(fall=0.0, drift=0.5, spread=0.0).throughput)
-    assert found.value == pytest.approx(1, abs=0.002)
+    kept = cost.kept(runs_of(fall=0.0, drift=0.5, spread=0.0).throughput)
+    assert kept.value == pytest.approx(1, abs=0.002)
 
 
 def test_cpu_beyond_that_of_queries_goes_to_checkpoints() -> None:
     """Each node uses 16 or 20 % of a CPU for queries, and 5 % more in 7 of 20 s."""
-    found = cost.taken(runs_of(checkpoint_cpu_pct=5.0, spread=0.005))
+    taken = cost.taken(runs_of(checkpoint_cpu_pct=5.0, spread=0.005))
     extra = 5.0 * LASTS_S / CYCLE_S
     queries = 20.0 * (1 - 0.2 * LASTS_S / CYCLE_S)
-    assert found.low < extra / (extra + queries) < found.high
-    assert found.high - found.low < 0.02
+    assert taken.low < extra / (extra + queries) < taken.high
+    assert taken.high - taken.low < 0.02
 
 
 def test_the_cpu_of_a_role_is_that_of_all_its_processes() -> None:

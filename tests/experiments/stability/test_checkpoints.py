@@ -33,8 +33,8 @@ def test_starts_and_ends_are_paired(rows, expected) -> None:
 
 def test_checkpoints_close_together_are_one() -> None:
     """Two seconds between two of them hold hardly a whole one."""
-    found = spans.apart([Span(1, 5), Span(7, 12), Span(13, 15), Span(30, 31)])
-    assert found == [(1, 15), (30, 31)]
+    joined = spans.apart([Span(1, 5), Span(7, 12), Span(13, 15), Span(30, 31)])
+    assert joined == [(1, 15), (30, 31)]
 
 
 def test_a_second_lies_in_a_checkpoint_in_part() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from experiments.stability.made_up import repeated, with_control, written
 from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, decided, double, verdict
+from ndblab.judging import answers
 
 
 def long_run(
@@ -213,3 +214,14 @@ def test_a_run_without_checkpoints_is_no_answer() -> None:
     row = decided(written(10), "R-long")
     assert row.verdict == "unknown"
     assert "no local checkpoint" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("experiment", "claim"), [("stability", "F1-drift"), ("long-run", "R-long")]
+)
+def test_a_run_that_failed_is_answered_by_the_verdicts(experiment: str, claim: str) -> None:
+    """There is no run to describe: the verdicts are counted, and nothing crashes."""
+    data = written(60)
+    data.runs["status"] = "sysbench exited 1"
+    table = pd.DataFrame([verdict(data, claim)])
+    assert answers.answer(experiment, table, data).certain[0].startswith("of 1 claim: ")

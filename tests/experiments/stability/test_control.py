@@ -21,17 +21,17 @@ WRITTEN = "100.9 512340 0.010021\n101.9 512340 0.011300\n102.9 512340 0.0101"
 
 def test_seconds_are_read_and_a_cut_line_is_left_out():
     """They count from when the control began."""
-    found = control.parse(WRITTEN, 100.0)
-    assert list(found["t_s"]) == [0.9, 1.9]
-    assert list(found["cpu_s"]) == [0.010021, 0.0113]
-    assert list(control.speed(found)) == pytest.approx([51_126_634, 45_339_823], rel=1e-6)
+    seconds = control.parse(WRITTEN, 100.0)
+    assert list(seconds["t_s"]) == [0.9, 1.9]
+    assert list(seconds["cpu_s"]) == [0.010021, 0.0113]
+    assert list(control.speed(seconds)) == pytest.approx([51_126_634, 45_339_823], rel=1e-6)
 
 
 def test_what_a_python_says_when_it_fails_is_no_second():
     """The run then has a status that says so."""
-    found = control.parse("Traceback (most recent call last):\nOSError: [Errno 22] x\n", 0.0)
-    assert found.empty
-    assert "reported nothing" in control.status({"control": found}, 1e6)
+    seconds = control.parse("Traceback (most recent call last):\nOSError: [Errno 22] x\n", 0.0)
+    assert seconds.empty
+    assert "reported nothing" in control.status({"control": seconds}, 1e6)
     assert control.status({"control": control.parse(WRITTEN, 0.0)}, 1e6) == "ok"
 
 
@@ -40,12 +40,12 @@ def test_the_program_works_a_little_every_second(tmp_path: Path):
     cluster = SimpleNamespace(machine=LOCAL, folder=tmp_path)
     begun = control.read(cluster, None)
     time.sleep(3.5)
-    found = control.tables(begun, cluster, None)["control"]
+    seconds = control.tables(begun, cluster, None)["control"]
     assert isinstance(begun.process, subprocess.Popen)
     assert begun.process.poll() is not None
-    assert len(found) >= 2
-    assert found["steps"].nunique() == 1
-    assert found["cpu_s"].between(0.002, 0.1).all()
+    assert len(seconds) >= 2
+    assert seconds["steps"].nunique() == 1
+    assert seconds["cpu_s"].between(0.002, 0.1).all()
 
 
 @pytest.mark.parametrize(("spread", "word"), [(0.01, "contradicted"), (0.03, "not testable here")])

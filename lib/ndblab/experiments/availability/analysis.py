@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.dataset.schema import FAULT, RESTART, SERVED
 from ndblab.experiments.availability import GIVEN_UP, OK, history
-from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, SERVED
+from ndblab.experiments.availability.fault import EVERY_FAULT
 
 _DECLARED_DEAD = r"^Node (\d+) declared dead"
 # Throughput is not computed over less time than this.
@@ -166,7 +167,7 @@ def struck(events: pd.DataFrame, role: str) -> int | None:
     """Return the number of the process in this role that a run's faults name, or None."""
     texts = events.loc[events["event"].astype(str) == FAULT, "text"].astype(str)
     named = (re.search(rf"\b{role}[. ](\d+)", text) for text in texts)
-    return next((int(found[1]) for found in named if found), None)
+    return next((int(match[1]) for match in named if match), None)
 
 
 def declared_dead(events: pd.DataFrame, data_nodes: Collection[int]) -> pd.DataFrame:
@@ -175,8 +176,8 @@ def declared_dead(events: pd.DataFrame, data_nodes: Collection[int]) -> pd.DataF
     The management node and MySQL servers have shorter intervals (HeartbeatIntervalDbApi).
     """
     named = events["text"].astype(str).str.extract(_DECLARED_DEAD, expand=False)
-    found = events.assign(dead=pd.to_numeric(named))
-    return found[found["node_id"].isin(data_nodes) & found["dead"].isin(data_nodes)]
+    declared = events.assign(dead=pd.to_numeric(named))
+    return declared[declared["node_id"].isin(data_nodes) & declared["dead"].isin(data_nodes)]
 
 
 def data_nodes(data: Dataset) -> list[int]:

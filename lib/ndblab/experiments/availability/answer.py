@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.error import MissingData
 from ndblab.experiments.availability import GIVEN_UP
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.words import (
@@ -37,9 +38,9 @@ _FIRST = ": the others wait for four missed heartbeats"
 @answers("availability")
 def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say which failures clients notice, which writes were lost, and the longest gap."""
-    outages = outage.of_dataset(dataset)
+    outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
-    lost = outages[outages["lost"] > 0].groupby("fault", observed=True)["lost"].max()
+    lost = set(outages.loc[outages["lost"] > 0, "fault"])
     return [
         *_losses(outages),
         *_with_arbitrators(outages),
@@ -83,7 +84,7 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 @answers("network-faults")
 def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how long clients wait, who survives a partition, and which writes were lost."""
-    outages = outage.of_dataset(dataset)
+    outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost, wrong = int(outages["lost"].sum()), int(outages["wrong"].sum())
     runs = count(len(outages), "run")
@@ -125,6 +126,14 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             else []
         ),
     ]
+
+
+def _outages(dataset: Dataset) -> pd.DataFrame:
+    """Return the outages of a dataset; MissingData if no run reached its fault."""
+    outages = outage.of_dataset(dataset)
+    if outages.empty:
+        raise MissingData("no run with a fault under load")
+    return outages
 
 
 def _partitions(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
@@ -192,7 +201,7 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
         f"stopped service for {plain(runs['longest_gap_s'].max())} s "
         f"instead of {plain(usual['longest_gap_s'].max())} s"
     )
-    before = [each.set_index("repeat")["qps_before"] for each in (runs, usual)]
+    before = [faulted.set_index("repeat")["qps_before"] for faulted in (runs, usual)]
     ratio = geometric((before[0] / before[1]).dropna())
     wrong = outage.declared_wrongly(dataset, SHORT_HEARTBEATS)
     mistakes = f"{count(wrong, 'data node')} declared" if wrong else "no data node was declared"
@@ -202,8 +211,11 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
     )
 
 
-def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
-    """Say what helps against two faults that did harm, as measured or as documented."""
+def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
+    """Say what helps against two faults that did harm, as measured or as documented.
+
+    `lost` are the faults that lost acknowledged writes.
+    """
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
             "Let more than one process arbitrate: set ArbitrationRank=2 for MySQL servers on "

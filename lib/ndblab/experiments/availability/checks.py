@@ -12,10 +12,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.dataset.schema import OK
+from ndblab.dataset.schema import FAULT, HEALED, OK, RESTART
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis as outage
-from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART
 from ndblab.experiments.availability.words import (
     FROZEN,
     LOST_ARBITRATOR,
@@ -96,31 +95,30 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
     Every declaration counts, even the later of two, since the first is quicker by chance. Its time
     is counted from the last cut, with an uncertainty of `DATED` either way.
     """
-    took, runs = [], 0
-    for fault in SILENT:
-        for run in _outages(evidence, fault).itertuples():
-            own = _events(evidence, run.run_id)
-            kind = own["event"].astype(str)
-            cut_s = own.loc[kind == FAULT, "t_s"].max()
-            until_s = own.loc[kind.isin([HEALED, RESTART]), "t_s"].min()
-            there = own[(own["t_s"] >= cut_s) & ~(own["t_s"] > until_s)]
-            dead = outage.declared_dead(there, outage.data_nodes(evidence.dataset))
-            if dead.empty:
-                raise MissingData(f"no data node was declared dead in {run.run_id}")
-            took += [(t_s - cut_s, fault) for t_s in dead["t_s"]]
-            runs += 1
-    if not took:
+    runs = _outages(evidence, *SILENT)
+    if runs.empty:
         raise MissingData("no run in which a data node is not heard of")
+    took = []
+    for run in runs.itertuples():
+        own = _events(evidence, run.run_id)
+        kind = own["event"].astype(str)
+        cut_s = own.loc[kind == FAULT, "t_s"].max()
+        until_s = own.loc[kind.isin([HEALED, RESTART]), "t_s"].min()
+        there = own[(own["t_s"] >= cut_s) & ~(own["t_s"] > until_s)]
+        dead = outage.declared_dead(there, outage.data_nodes(evidence.dataset))
+        if dead.empty:
+            raise MissingData(f"no data node was declared dead in {run.run_id}")
+        took += [(t_s - cut_s, run.fault) for t_s in dead["t_s"]]
     longest_s, fault = max(took)
-    missing = "" if runs >= LEAST_RUNS else "a second run"
+    missing = "" if len(runs) >= LEAST_RUNS else "a second run"
     intervals = longest_s / HEARTBEAT_S
     dated = Estimate(intervals, intervals - DATED, intervals + DATED)
     finding = decide(claim, "", [Comparison("", dated)], missing=missing)
     text = f"declared dead {significant(min(took)[0])} to {significant(longest_s)} s after the lab "
     text += f"began to cut it off (latest: {fault.replace('-', ' ')}); "
-    text += f"{count(len(took), 'declaration')} in {count(runs, 'run')}; "
+    text += f"{count(len(took), 'declaration')} in {count(len(runs), 'run')}; "
     text += f"intervals of {HEARTBEAT_S:g} s, dated to {DATED * HEARTBEAT_S:g} s"
-    return replace(finding, numbers=text, measured=dated, trials=runs)
+    return replace(finding, numbers=text, measured=dated, trials=len(runs))
 
 
 @check("A-arbitration")
@@ -129,7 +127,7 @@ def arbitration(claim: Claim, evidence: Evidence) -> Finding:
 
     Kinds of partitions differ in which nodes reach the arbitrator, so each kind needs enough runs.
     """
-    runs = pd.concat([_outages(evidence, fault) for fault in PARTITIONS])
+    runs = _outages(evidence, *PARTITIONS)
     if runs.empty:
         raise MissingData("no run in which the data nodes were partitioned")
     undecided = sum(not _one_went_on(evidence, run_id) for run_id in runs["run_id"])
@@ -192,9 +190,9 @@ def _finding(
     return finding
 
 
-def _outages(evidence: Evidence, fault: str) -> pd.DataFrame:
+def _outages(evidence: Evidence, *faults: str) -> pd.DataFrame:
     outages = outage.of_dataset(evidence.dataset)
-    return outages[outages["fault"] == fault]
+    return outages[outages["fault"].isin(faults)]
 
 
 def _runs(evidence: Evidence, fault: str) -> pd.DataFrame:

@@ -9,15 +9,12 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ndblab.dataset.schema import FAULT, HEALED, RESTART, SERVED
 from ndblab.error import LabError
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.measuring.measured_run import Run
     from ndblab.workloads.load_generator import Job
-
-__all__ = ["FAULT", "HEALED", "RESTART", "SERVED"]
 
 ACTIONS = {
     "kill": "SIGKILL",

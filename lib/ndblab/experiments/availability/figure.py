@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from ndblab.dataset.schema import FAULT, HEALED, RESTART, SERVED
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
-from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
 from ndblab.experiments.availability.words import FROZEN, SHORT_HEARTBEATS, silences, worded
 from ndblab.figures import bars, sheet, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
@@ -128,12 +128,12 @@ def _answer(outages: pd.DataFrame) -> str:
         shorter = _number(worst["longest_gap_s"][SHORT_HEARTBEATS])
         title += f", {shorter} s with short heartbeats"
     lost = worst.loc[worst["lost"] > 0, "lost"]
-    each = listed(
+    losses = listed(
         f"{count(number, 'write')} lost with {'it' if fault == most else worded(fault)}"
         for fault, number in lost.items()
     )
     if len(lost):
-        return f"{title}; {each}"
+        return f"{title}; {losses}"
     return title + ("; no write was lost" if outages["replicas"].min() else ", the longest gap")
 
 
@@ -216,15 +216,14 @@ def _worst(runs: pd.DataFrame) -> str:
     """Describe the worst of a fault's runs in a few words."""
     worst = analysis.worst(runs).iloc[0]
     gave_up = int(worst["gave_up_clients"])
-    words = [f"{_number(worst['longest_gap_s'])} s", f"{count(gave_up, 'client')} gave up"]
     lost, more = int(worst["lost"]), int((runs["wrong"] - runs["lost"]).max())
-    if not runs["replicas"].min():
-        words.append("writes not read")
-    else:
-        words.append(f"{count(lost, 'write')} lost")
-    if more:
-        words.append(f"{more} other errors")
-    return ", ".join(words)
+    words = [
+        f"{_number(worst['longest_gap_s'])} s",
+        f"{count(gave_up, 'client')} gave up",
+        f"{count(lost, 'write')} lost" if runs["replicas"].min() else "writes not read",
+        f"{more} other errors" if more else "",
+    ]
+    return ", ".join(filter(None, words))
 
 
 def _title(fault: str) -> str:

@@ -5,7 +5,7 @@ It knows nothing about faults: a lost write is lost, whatever the fault.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -33,23 +33,21 @@ class Findings:
     """What is wrong with the data of one run.
 
     `acknowledged` and `unknown` count writes by outcome; `applied` counts the unknown ones found.
-    `lost` counts acknowledged writes that some replica lacks; `lost_t_s` says when they were
-    acknowledged. `examples` names the first of each kind of fault.
+    `lost_t_s` says when the lost writes were acknowledged. `wrong` names everything that is wrong,
+    by the kinds of `_WORDS`; a kind without a fault is not in it.
     """
 
     replicas: int
     acknowledged: int
     unknown: int
     applied: int
-    lost: int = 0
-    halved: int = 0
-    changed: int = 0
-    phantom: int = 0
-    miscounted: int = 0
-    replicas_differ: int = 0
-    wrong_reads: int = 0
     lost_t_s: tuple[float, ...] = ()
-    examples: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> int:
+        """Return the number of acknowledged writes that some replica lacks."""
+        return len(self.lost_t_s)
 
     @property
     def checked(self) -> bool:
@@ -59,7 +57,7 @@ class Findings:
     @property
     def faults(self) -> int:
         """Return the number of faults of all kinds."""
-        return sum(getattr(self, name) for name in _WORDS)
+        return sum(map(len, self.wrong.values()))
 
     @property
     def sound(self) -> bool:
@@ -69,9 +67,9 @@ class Findings:
     def words(self) -> str:
         """Return a sentence without a full stop, with the first example of each fault."""
         wrong = [
-            f"{count(number, noun)} {rest} (first: {self.examples.get(name, 'not known')})"
-            for name, (noun, rest) in _WORDS.items()
-            if (number := getattr(self, name))
+            f"{count(len(names), noun)} {rest} (first: {names[0]})"
+            for kind, (noun, rest) in _WORDS.items()
+            if (names := self.wrong.get(kind))
         ]
         text = f"{count(self.acknowledged, 'acknowledged write')} on "
         text += count(self.replicas, "replica") if self.replicas else "replicas that were not read"
@@ -132,8 +130,7 @@ def check(
         unknown=len(unknown),
         applied=int(unknown.isin(held.index).sum()),
         lost_t_s=tuple(sorted(writes["t_s"].reindex(lost).astype(float))),
-        examples={name: names[0] for name, names in wrong.items() if names},
-        **{name: len(names) for name, names in wrong.items()},
+        wrong={kind: names for kind, names in wrong.items() if names},
     )
 
 
@@ -186,11 +183,11 @@ def _miscounted(rows: pd.DataFrame, counters: pd.DataFrame) -> list[str]:
 
     A write in only one of its tables may count or not: it is reported as halved already.
     """
+    key = ["replica", "client"]
     whole = (rows[VALUES] != "").all(axis=1)
-    each = rows[["replica", "client"]].astype("int64").assign(whole=whole, any=True)
-    numbers = each.groupby(["replica", "client"])[["whole", "any"]].sum()
-    writes = counters[["replica", "client", "writes"]].astype("int64")
-    both = writes.set_index(["replica", "client"]).join(numbers, how="outer").fillna(0)
+    held = rows[key].astype("int64").assign(whole=whole, any=True).groupby(key).sum()
+    writes = counters[[*key, "writes"]].astype("int64").set_index(key)
+    both = writes.join(held, how="outer").fillna(0)
     wrong = both[(both["writes"] < both["whole"]) | (both["writes"] > both["any"])]
     return [f"client {client}" for client in wrong.index.get_level_values("client").unique()]
 

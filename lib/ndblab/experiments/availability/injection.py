@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.cluster import readiness
+from ndblab.dataset.schema import FAULT, HEALED, RESTART, SERVED
 from ndblab.error import LabError
-from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED, NetworkAction
+from ndblab.experiments.availability.fault import NetworkAction
 from ndblab.machine import THIS_MACHINE
 from ndblab.measuring import measured_run
 from ndblab.workloads.load_generator import OK, Job, LoadGenerator
@@ -68,12 +69,11 @@ def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
             readiness.wait_node(cluster, node)
             yield Mark(time.monotonic(), node.node_id, SERVED, f"{node.name} serves")
             continue
-        runs = cluster.runs(node)
-        event = RESTART if action.what == "start" else FAULT
-        if action.what == "start" and runs:
-            yield Mark(time.monotonic(), node.node_id, event, f"{node.name} still runs")
-        elif action.what != "start" and not runs:
-            yield Mark(time.monotonic(), node.node_id, event, f"{node.name} had ended by itself")
+        starts, runs = action.what == "start", cluster.runs(node)
+        event = RESTART if starts else FAULT
+        if starts == runs:  # there is nothing to do
+            words = f"{node.name} {'still runs' if runs else 'had ended by itself'}"
+            yield Mark(time.monotonic(), node.node_id, event, words)
         else:
             yield Mark(time.monotonic(), node.node_id, event, action.words)
             _do(cluster, action.what, node)

@@ -34,8 +34,8 @@ def silences(faults: Iterable[str]) -> set[str]:
 
     Which kind has the longest gap is chance: it depends on when the last heartbeat came.
     """
-    found = set(faults) & set(SILENT)
-    return found if len(found) > 1 else set()
+    silent = set(faults) & set(SILENT)
+    return silent if len(silent) > 1 else set()
 
 
 def worded(fault: str) -> str:

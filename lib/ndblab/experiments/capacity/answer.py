@@ -42,8 +42,8 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     said += [
         Advice(
             f"Before adding servers, measure one and ask ./lab size; expect throughput to be "
-            f"{percent(each)} % off"
+            f"{percent(off_pct)} % off"
         )
-        for each in rough
+        for off_pct in rough
     ]
     return said

@@ -36,13 +36,13 @@ _OF_THE_HOUR = ("p95, mean", "throughput, highest of the band")
 
 def anchors() -> list[Anchor]:
     """Return the published numbers that the predictions are compared with, each once."""
-    found: dict[tuple, Anchor] = {}
+    by_place: dict[tuple, Anchor] = {}
     for anchor in publication.anchors():
         hour = anchor.figure == "1" and anchor.series in _OF_THE_HOUR
         if hour or anchor.figure in ("6", "7", "8"):
             place = (anchor.unit, anchor.servers, anchor.clients, anchor.value)
-            found.setdefault(place, anchor)
-    return list(found.values())
+            by_place.setdefault(place, anchor)
+    return list(by_place.values())
 
 
 def predicted() -> pd.DataFrame:
@@ -85,12 +85,9 @@ def limits() -> pd.DataFrame:
     """
     own = epyc()
     table = pd.DataFrame({"threads": pd.Series(THREADS)}).rename_axis("kind")
-    laws = pd.Series(dict(own.laws)).reindex(table.index)
-    table["one_us"] = [law.one_us for law in laws]
-    table["idle_cpus"] = [law.background_cpus for law in laws]
-    table["limit_qps"] = [
-        float(limit_qps(own, kind, table["threads"])[kind]) for kind in table.index
-    ]
+    table["one_us"] = [own.laws[kind].one_us for kind in THREADS]
+    table["idle_cpus"] = [own.laws[kind].background_cpus for kind in THREADS]
+    table["limit_qps"] = [limit_qps(own, kind, count) for kind, count in THREADS.items()]
     return table.sort_values("limit_qps")
 
 
@@ -135,13 +132,13 @@ def epyc() -> Model:
     cpu = [(a.clients, a.value / 100) for a in four if "CPU" in a.series]
     n, used = (np.array(values, float) for values in zip(*sorted(cpu), strict=True))
     columns = np.stack([np.ones_like(n), n - 1], axis=1)
-    (one, each), _ = scipy.optimize.nnls(columns, 1e6 * used / peak)
+    (one_us, each_us), _ = scipy.optimize.nnls(columns, 1e6 * used / peak)
     band = [_value("1", f"throughput, {end} of") for end in ("lowest", "highest")]
     rates = {"5": peak, "9": sum(band) / 2}
     table = threads().pivot(index="kind", columns="figure", values="cpus") * DATA_NODES
     laws = {
         CLIENT: Law(0.0),
-        SERVER: Law(one, each_us=each, upto=float(n.max())),
+        SERVER: Law(one_us, each_us=each_us, upto=float(n.max())),
         LOCK: Law(1e6 / peak),
         OTHER: Law(0.0),
     }
@@ -181,10 +178,8 @@ def splits() -> pd.DataFrame:
     rows = []
     for ldm, multiple, send, recv in product(LDM_COUNTS, (1, 2), range(1, 7), range(1, 9)):
         tc = total - ldm * (1 + multiple) - send - recv
-        if tc < 1:
-            continue
-        counts = {"ldm": ldm, "query": ldm * multiple, "tc": tc, "send": send, "recv": recv}
-        rows.append(counts)
+        if tc >= 1:
+            rows.append({"ldm": ldm, "query": ldm * multiple, "tc": tc, "send": send, "recv": recv})
     table = pd.DataFrame(rows)
     limits = pd.DataFrame({kind: limit_qps(own, kind, table[kind]) for kind in KINDS})
     table["bound_qps"], table["busiest"] = limits.min(axis=1), limits.idxmin(axis=1)
@@ -196,11 +191,11 @@ def splits() -> pd.DataFrame:
     return shown.assign(**pd.DataFrame([_best(own, split, points) for split in counts]))
 
 
-def limit_qps(own: Model, kind: str, count: pd.Series) -> pd.Series:
+def limit_qps(own: Model, kind: str, count: int | pd.Series) -> float | pd.Series:
     """Return the throughput at which so many threads of a kind on each data node saturate."""
     law = own.laws[kind]
     left = DATA_NODES * count - law.background_cpus
-    return 1e6 * left.clip(lower=0) / law.one_us if law.one_us else left * np.inf
+    return 1e6 * np.maximum(left, 0) / law.one_us if law.one_us else left * np.inf
 
 
 def _best(own: Model, split: dict[str, int], points: pd.DataFrame) -> dict[str, object]:
@@ -211,7 +206,7 @@ def _best(own: Model, split: dict[str, int], points: pd.DataFrame) -> dict[str, 
 
 
 def _value(figure: str, series: str) -> float:
-    found = [a.value for a in publication.anchors(figure) if a.series.startswith(series)]
-    if not found:
+    values = [a.value for a in publication.anchors(figure) if a.series.startswith(series)]
+    if not values:
         raise ValueError(f"Figure {figure} has no anchor that begins with {series!r}")
-    return found[0]
+    return values[0]

@@ -12,7 +12,7 @@ import pandas as pd
 from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.error import LabError
-from ndblab.experiments.capacity import brief_server, demands, forecast
+from ndblab.experiments.capacity import brief_server, demands
 from ndblab.experiments.capacity import model as models
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
 from ndblab.experiments.capacity.forecast import Forecast
@@ -20,6 +20,7 @@ from ndblab.experiments.capacity.model import Model
 from ndblab.figures import published
 from ndblab.judging import evidence
 from ndblab.machine import host
+from ndblab.measuring import recorded
 from ndblab.planning import cpu_budget, number, profile
 from ndblab.planning.node import MAX_SERVERS
 from ndblab.statistics import summary
@@ -29,6 +30,8 @@ ENOUGH = 0.97
 """Part of the best throughput that is good enough: more servers or clients gain little."""
 MOST_SERVERS, MOST_CLIENTS = 64, 2048
 DATA_SHARES = np.round(np.arange(0.10, 0.61, 0.05), 2)
+UNDIVIDED = "costs"
+"""The experiment that measures one MySQL server and many without quotas."""
 _UTILISATION = "utilisation_"
 
 
@@ -111,7 +114,7 @@ def size(own: Forecast, cpus: object, qps_one_server: object = None) -> str:
         f"saturates first, at {_number(best['bound_qps'])} queries/s",
     }
     if qps_one_server is None:
-        facts |= undivided(forecast.recorded_undivided(), host_cpus, best["qps"])
+        facts |= undivided(recorded.obtain(UNDIVIDED), host_cpus, best["qps"])
     return _page(f"For {_cpus(host_cpus)}", facts, own, there, best["servers"])
 
 

@@ -137,8 +137,8 @@ def coverage(predicted: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     both = predicted.merge(runs, on=_KEYS, suffixes=("", "_measured"))
     covered = both["qps_measured"].between(both["qps_low"], both["qps_high"])
     half = (both["qps_high"] - both["qps_low"]) / both["qps"] / 2
-    row = {"runs": len(both), "covered_pct": 100 * covered.mean()}
-    return pd.DataFrame([row | {"half_width_pct": 100 * half.median()}])
+    facts = [len(both), 100 * covered.mean(), 100 * half.median()]
+    return pd.DataFrame([facts], columns=["runs", "covered_pct", "half_width_pct"])
 
 
 def cpus(own: Model, predicted: pd.DataFrame) -> pd.DataFrame:
@@ -173,9 +173,9 @@ def utilisation(used: pd.DataFrame, shares: Shares) -> pd.DataFrame:
     for pool, parts in together.items():
         wide[pool] = wide.reindex(columns=parts).sum(axis=1)
     servers = np.minimum(*(wide.index.get_level_values(key).to_numpy(float) for key in _KEYS))
-    each = np.inf if shares.server_cpus is None else shares.server_cpus
+    server_cpus = np.inf if shares.server_cpus is None else shares.server_cpus
     there = {
-        SERVER: np.minimum(servers * each, shares.sql_cpus),
+        SERVER: np.minimum(servers * server_cpus, shares.sql_cpus),
         SQL_SIDE: shares.sql_cpus,
         DATA_NODES: shares.data_node_cpus,
         HOST: shares.host_cpus,

@@ -6,7 +6,6 @@ runs of one server. Nothing is predicted here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,8 +64,8 @@ def left_out(runs: pd.DataFrame) -> str:
     reasons = why[why != ""].value_counts()
     if reasons.empty:
         return ""
-    each = ", ".join(f"{number} x {reason}" for reason, number in reasons.items())
-    return f"{reasons.sum()} of {formatting.count(len(runs), 'run')} left out: {each}"
+    causes = ", ".join(f"{number} x {reason}" for reason, number in reasons.items())
+    return f"{reasons.sum()} of {formatting.count(len(runs), 'run')} left out: {causes}"
 
 
 def of_one_server(data: Dataset) -> pd.DataFrame:
@@ -77,10 +76,10 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
     runs = alone(data)
     counts = sorted(int(c) for c in summary.good(runs)["clients"].unique())
     if len(counts) < LEAST_CLIENT_COUNTS:
-        found = "no run" if runs.empty else "no good run"
+        there = "no run" if runs.empty else "no good run"
         if counts:
-            found = f"good runs with {formatting.listed(map(str, counts))} clients"
-        parts = [f"{found} of one server in {data.id}", left_out(runs)]
+            there = f"good runs with {formatting.listed(map(str, counts))} clients"
+        parts = [f"{there} of one server in {data.id}", left_out(runs)]
         raise LabError(
             "The capacity model needs a sweep of one MySQL server",
             found="; ".join(part for part in parts if part),
@@ -133,10 +132,8 @@ def measured(
     table[SERVER] = pd.concat(serving).reindex(ids)
     threads = usage.of_threads(list(ids))
     kinds = threads.groupby(["run_id", "thread"])["pct"].sum().unstack().reindex(ids)
-    for kind in KINDS:
-        table[kind] = kinds.get(kind, pd.Series(0.0, index=ids))
-    others = kinds.drop(columns=[k for k in KINDS if k in kinds])
-    table[OTHER] = others.sum(axis=1)
+    table[list(KINDS)] = kinds.reindex(columns=list(KINDS), fill_value=0.0)
+    table[OTHER] = kinds.drop(columns=list(KINDS), errors="ignore").sum(axis=1)
     facts = good.set_index(ids)[["servers", "clients", "repeat", "qps", "latency_avg_ms"]]
     long = (table / 100).melt(ignore_index=False, var_name="resource", value_name="cpus")
     joined = facts.join(long).rename_axis("run_id").reset_index()
@@ -151,16 +148,14 @@ def by_run(table: pd.DataFrame) -> pd.DataFrame:
     return facts[["servers", "clients", "qps", "latency_avg_ms"]].join(wide).sort_index()
 
 
-def fit(
-    runs: Mapping[str, np.ndarray] | pd.DataFrame, weight: np.ndarray | None = None
-) -> dict[str, Law]:
+def fit(runs: pd.DataFrame, weight: np.ndarray | None = None) -> dict[str, Law]:
     """Fit a law to each resource by non-negative least squares of the relative error.
 
     The NDB threads share one exponent, as they share batches of signals. It is fitted to their sum,
-    which is more precise than any single kind. `runs` are those of one MySQL server, from `by_run`
-    or its columns as arrays; `weight` says how often each counts (a bootstrap draws some twice).
+    which is more precise than any single kind. `runs` are those of one MySQL server, from `by_run`;
+    `weight` says how often each counts (a bootstrap draws some twice).
     """
-    part = {name: np.asarray(runs[name], float) for name in (*PARTS, "servers", "clients", "qps")}
+    part = {name: runs[name].to_numpy(float) for name in (*PARTS, "servers", "clients", "qps")}
     n, qps = part["clients"] / part["servers"], part["qps"]
     weight = np.ones(len(qps)) if weight is None else weight
     batching, growth = _EXPONENTS[_EXPONENTS <= 0], _EXPONENTS[_EXPONENTS >= 0]
@@ -194,8 +189,8 @@ def little(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _linear(cpus: np.ndarray, qps: np.ndarray, n: np.ndarray, weight: np.ndarray) -> Law:
-    (one, each), _ = _least(np.stack([qps, qps * (n - 1)], axis=1), cpus, weight)
-    return Law(float(SECOND_US * one), each_us=float(SECOND_US * each))
+    (one_s, each_s), _ = _least(np.stack([qps, qps * (n - 1)], axis=1), cpus, weight)
+    return Law(float(SECOND_US * one_s), each_us=float(SECOND_US * each_s))
 
 
 def _power(
@@ -206,15 +201,13 @@ def _power(
     exponents: np.ndarray,
     background: bool,
 ) -> Law:
-    best: tuple[float, Law] | None = None
+    tried = []
     for exponent in exponents:
         columns = [qps * n**exponent, np.full(len(qps), float(background))]
-        (one, fixed), error = _least(np.stack(columns, axis=1), cpus, weight)
-        if best is None or error < best[0]:
-            law = Law(float(SECOND_US * one), float(exponent), background_cpus=float(fixed))
-            best = error, law
-    assert best is not None
-    return best[1]
+        (one_s, fixed), error = _least(np.stack(columns, axis=1), cpus, weight)
+        law = Law(float(SECOND_US * one_s), float(exponent), background_cpus=float(fixed))
+        tried.append((error, law))
+    return min(tried, key=lambda trial: trial[0])[1]
 
 
 def _least(columns: np.ndarray, values: np.ndarray, weight: np.ndarray) -> tuple:

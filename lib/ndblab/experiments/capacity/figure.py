@@ -42,11 +42,9 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         ax.set_title(f"{quantity.name[0].upper()}{quantity.name[1:]}", color=quantity.colour)
         ax.set_xlabel(f"Predicted, {quantity.unit}")
         ax.set_ylabel(f"Measured, {quantity.unit}")
-    keys = [
-        panels[0].plot([], [], look.marker, color=look.colour, label=look.label)[0]
-        for look in looks.values()
-    ]
-    panels[0].legend(handles=keys, loc="lower right", fontsize=8, handletextpad=0.2)
+    for look in looks.values():
+        panels[0].plot([], [], look.marker, color=look.colour, label=look.label)
+    panels[0].legend(loc="lower right", fontsize=8, handletextpad=0.2)
     notes = [
         "On the line, a prediction is exact; of the points with several servers, half lie in the "
         f"grey band. {intervals.described(points['runs'], 'Whiskers')}"
@@ -90,13 +88,13 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     points = tables["points"]
     best = points.loc[points.groupby("servers")["qps_mean"].idxmax()]
     both = best.merge(tables["predicted"][[*_POINT, "qps", "latency_p95_ms"]], on=_POINT)
-    each = [
+    parts = [
         f"with {row.servers} at {count(row.clients, 'client')} {plain(row.qps_mean)} "
         f"queries/s measured and {plain(row.qps)} predicted, p95 {plain(row.latency_p95_ms_mean)} "
         f"ms measured and {plain(row.latency_p95_ms)} predicted"
         for row in both.itertuples()
     ]
-    return [f"{_title(tables)}.", *in_sentences("At the best measured mean", each)]
+    return [f"{_title(tables)}.", *in_sentences("At the best measured mean", parts)]
 
 
 def _title(tables: Tables) -> str:
@@ -141,11 +139,9 @@ def paint_errors(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
         )
         _medians(ax, verdicts[verdicts["metric"] == quantity.metric])
         ax.set_title(f"{quantity.name[0].upper()}{quantity.name[1:]}")
-    keys = [
-        ax.plot([], [], look.marker, color=look.colour, label=look.label)[0]
-        for look in looks.values()
-    ]
-    ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    for look in looks.values():
+        ax.plot([], [], look.marker, color=look.colour, label=look.label)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
     notes = [
         "Each mark: a number of servers and clients, predicted from the runs with one server "
         "only; bars: medians. Nothing was fitted to these points, and none is left out."
@@ -177,26 +173,26 @@ def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
     words = [f"{_errors_title(tables['verdicts'])}."]
     for quantity in ROWS:
         rows = tables["verdicts"][tables["verdicts"]["metric"] == quantity.metric]
-        each = [
+        methods = [
             f"{row.name} {plain(row.median_pct)} % (90th percentile {plain(row.p90_pct)} %)"
             for row in rows.itertuples()
         ]
         goals = rows["goal_pct"].dropna()
         number = count(int(rows["points"].max()), "point")
-        words += in_sentences(f"{quantity.name}, median over {number}", each)
+        words += in_sentences(f"{quantity.name}, median over {number}", methods)
         words += [f"The goal is at most {plain(goals.iloc[0])} %."] if len(goals) else []
     return words
 
 
 def _errors_title(verdicts: pd.DataFrame) -> str:
     """Say which method has the smallest median error, for throughput and for p95."""
-    each = []
+    parts = []
     for quantity in ROWS:
         rows = verdicts[verdicts["metric"] == quantity.metric].dropna(subset="median_pct")
         best = rows.loc[rows["median_pct"].idxmin()]
         error = f"{plain(best['median_pct'])} % off at the median"
-        each.append(f"{best['name']} for {quantity.name.lower()} ({error})")
-    return f"Best predictor: {'; '.join(each)}"
+        parts.append(f"{best['name']} for {quantity.name.lower()} ({error})")
+    return f"Best predictor: {'; '.join(parts)}"
 
 
 def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -227,15 +223,15 @@ def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
 def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best predicted throughputs, and each published number with its prediction."""
     predicted = tables["brief_predicted"]
-    each = [
+    parts = (
         f"{plain(row.qps)} with {row.servers} at {count(row.clients, 'client')}"
         for row in _best(predicted).itertuples()
-    ]
+    )
     words = [
         f"{_brief_title(predicted, anchors)}.",
-        *in_sentences("The best throughputs in queries/s", each),
+        *in_sentences("The best throughputs in queries/s", parts),
     ]
-    known = predicted.set_index(["servers", "clients"])
+    known = predicted.set_index(_POINT)
     for anchor in anchors:
         if (at := (anchor.servers, anchor.clients)) in known.index:
             value = known.loc[at, "qps" if anchor.unit == QPS.unit else "latency_p95_ms"]

@@ -19,6 +19,7 @@ from ndblab.judging.clauses import in_sentences
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _PANELS = ((QPS, "qps_least", "qps_most"), (MEAN, "latency_least_ms", "latency_most_ms"))
+_HOLLOW = so.Dot(color="white", edgecolor=style.INK, edgewidth=1, pointsize=5)
 # Safe for colour-blind readers (Okabe and Ito 2008) where the lab has no colour of its own.
 SHARES = {
     "mysqld": Look("mysqld", style.SERVER, "^"),
@@ -71,9 +72,6 @@ def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
         f"Circles: measured. {_balanced(balance)}"
     ]
     return Head(_bounds_title(bounds, alone), notes)
-
-
-_HOLLOW = so.Dot(color="white", edgecolor=style.INK, edgewidth=1, pointsize=5)
 
 
 def describe_bounds(tables: Tables, anchors: Anchors) -> list[str]:

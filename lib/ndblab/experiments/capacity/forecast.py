@@ -28,8 +28,6 @@ EARLIER_SWEEPS = ((30, 0.151), (3, 0.394), (1, 0.472))
 """Points of each earlier sweep, on another host, and how much their means deviated from the
 prediction: root mean square, in logarithms of throughput. It includes the drift of a host between
 two sweeps, the difference between two clusters, and the model's own error."""
-UNDIVIDED = "costs"
-"""The experiment that measures one MySQL server and many without quotas."""
 CLIENTS_PER_SERVER = 16
 """For utilisation against servers: enough to saturate one server, and measured with every number of
 servers of the recorded sweep."""
@@ -50,8 +48,7 @@ class Forecast:
     @cached_property
     def fitted_runs(self) -> pd.DataFrame:
         """The good runs of one server in the fitted dataset."""
-        runs = demands.alone(self.fitted)
-        return summary.good(runs)
+        return summary.good(demands.alone(self.fitted))
 
     @cached_property
     def demands(self) -> pd.DataFrame:
@@ -260,13 +257,11 @@ def _nearest(data: Dataset, recordings: Sequence[Dataset]) -> Dataset:
 
     The speed of a virtual machine differs from day to day, which a model of one hour cannot know.
     """
-    began = [datetime.fromisoformat(each.manifest["started_utc"]) for each in (data, *recordings)]
-    return min(zip(recordings, began[1:], strict=True), key=lambda r: abs(r[1] - began[0]))[0]
 
+    def began(recording: Dataset) -> datetime:
+        return datetime.fromisoformat(recording.manifest["started_utc"])
 
-def recorded_undivided() -> Dataset:
-    """Return the recorded sweep of one MySQL server and of many where no quota divides the CPUs."""
-    return recorded.obtain(UNDIVIDED)
+    return min(recordings, key=lambda recording: abs(began(recording) - began(data)))
 
 
 def _places(points: pd.DataFrame) -> pd.DataFrame:

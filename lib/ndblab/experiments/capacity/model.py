@@ -71,13 +71,13 @@ def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
             "--experiment single-server-scaling --budget scaled",
         )
     nodes = plan["data_nodes"]
-    each = plan["servers"][0]["share"]["quota_cpus"]
+    server_cpus = plan["servers"][0]["share"]["quota_cpus"]
     threads = {kind: len(nodes) * int(plan["threads"][kind]) for kind in KINDS}
     return Shares(
         host_cpus,
         _cpus(plan["sql_side"], host_cpus),
         sum(_cpus(node["share"], host_cpus) for node in nodes),
-        each,
+        server_cpus,
         threads,
     )
 
@@ -147,20 +147,19 @@ def fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Mo
     The delay is the part of the response time with the fewest clients that CPU time leaves over.
     `runs` are those of `demands.by_run`, each counted once, or as often as `weight` says.
     """
-    columns = {name: runs[name].to_numpy(float) for name in runs}
-    clients = columns["clients"]
+    clients, qps = (runs[name].to_numpy(float) for name in ("clients", "qps"))
     low, high = clients.min(), clients.max()
-    model = Model(demands.fit(columns, weight), own, 0.0, _usable(columns, own), (low, high))
+    model = Model(demands.fit(runs, weight), own, 0.0, _usable(runs, own), (low, high))
     shown = network.solve(model.network([1], [low]), [low])
-    measured_us = 1e6 * low / columns["qps"][clients == low].mean()
+    measured_us = 1e6 * low / qps[clients == low].mean()
     return replace(model, delay_us=max(0.0, float(measured_us - shown.response_us[0])))
 
 
-def _usable(columns: Mapping[str, np.ndarray], own: Shares) -> float:
+def _usable(runs: pd.DataFrame, own: Shares) -> float:
     """Return the part of its quota that one server got in the runs that saturated it."""
     if own.server_cpus is None:
         return 1.0
-    got = columns[SERVER] / own.server_cpus
+    got = runs[SERVER].to_numpy(float) / own.server_cpus
     full = got[got >= FULL]
     return min(1.0, float(full.mean())) if len(full) else 1.0
 
@@ -203,12 +202,11 @@ def with_intervals(
     points: pd.DataFrame,
     beyond: float = 0.0,
     draws: int = 200,
-    seed: int = 7742,
 ) -> pd.DataFrame:
     """Predict, with the interval that is expected to contain 95 % of single runs.
 
     The model is fitted to the runs of one server, and to `draws` resamples of them: with
-    replacement within each number of clients (Efron 1979).
+    replacement within each number of clients (Efron 1979). The seed is fixed.
 
     Parameters
     ----------
@@ -220,7 +218,7 @@ def with_intervals(
     -------
     As `predict`, with `qps_low` and `qps_high`.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(7742)
     groups = [np.flatnonzero(runs["clients"] == c) for c in runs["clients"].unique()]
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
     replicates = []
@@ -240,5 +238,5 @@ def with_intervals(
 def _deviation(facts: pd.DataFrame) -> float:
     """Return the standard deviation of the logarithm of throughput between runs of a point."""
     logs = np.log(facts["qps"].astype(float))
-    each = logs.groupby(facts["clients"]).var(ddof=1).dropna()
-    return float(np.sqrt(each.mean())) if len(each) else 0.0
+    variances = logs.groupby(facts["clients"]).var(ddof=1).dropna()
+    return float(np.sqrt(variances.mean())) if len(variances) else 0.0

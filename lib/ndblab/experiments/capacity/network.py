@@ -147,8 +147,8 @@ def bounds(network: Network, clients: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def stacked(networks: Sequence[Network]) -> Network:
     """Stack the cases of several networks that have the same resources."""
     return Network(
-        np.vstack([each.demand_us for each in networks]),
-        np.vstack([each.cpus for each in networks]),
+        np.vstack([network.demand_us for network in networks]),
+        np.vstack([network.cpus for network in networks]),
         networks[0].is_pool,
-        np.concatenate([each.delay_us for each in networks]),
+        np.concatenate([network.delay_us for network in networks]),
     )

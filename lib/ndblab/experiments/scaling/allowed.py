@@ -24,16 +24,15 @@ def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Se
     good = summary.good(runs)
     if good.empty:
         raise MissingData("no good run")
-    each = cpu_use.serving_us_by_role(good, processes)
-    keys = ["servers", "clients"]
-    us = each.groupby([good[key] for key in keys]).mean().min()
+    serving_us = cpu_use.serving_us_by_role(good, processes)
+    us = serving_us.groupby([good["servers"], good["clients"]]).mean().min()
     if us.isna().any():
         raise MissingData("no CPU of processes was recorded")
     quota_us = 1e6 * cpus / cpu_budget.BRIEF_CPUS
     side = cpu_budget.BRIEF_SQL_SIDE_CPUS * quota_us / (us["mysqld_us"] + us["sysbench_us"])
     data_nodes = 2 * cpu_budget.BRIEF_DATA_NODE_CPUS * quota_us / us["ndbmtd_us"]
     one = cpu_budget.BRIEF_SERVER_CPUS * quota_us / us["mysqld_us"]
-    servers = pd.Index(sorted(good["servers"].astype(int).unique()), name="servers")
+    servers = sorted(good["servers"].astype(int).unique())
     return pd.Series({n: min(n * one, side, data_nodes) for n in servers}).rename_axis("servers")
 
 

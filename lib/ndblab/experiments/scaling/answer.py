@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.error import MissingData
+from ndblab.experiments.scaling import allowed
 from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, within_one_start
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
-from ndblab.statistics import contrasts, estimate, summary
+from ndblab.statistics import contrasts, summary
 
 
 @answers("single-server-scaling")
@@ -172,14 +174,14 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     The newest recording with an interval counts.
     """
     said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
-    for each in (dataset, *reversed(dataset.earlier)):
-        found = contrasts.measured_ratio(each.slices, "balance")
-        if not found.bounded:
+    for recording in (dataset, *reversed(dataset.earlier)):
+        ratio = contrasts.measured_ratio(recording.slices, "balance")
+        if not ratio.bounded:
             continue
         if not said.any():
-            where = "on this host" if each is dataset else "in an earlier recording"
-            yield f"{where}, a split with more tc threads {moved(*found, 'throughput')}"
-        if found.low <= 1:
+            where = "on this host" if recording is dataset else "in an earlier recording"
+            yield f"{where}, a split with more tc threads {moved(*ratio, 'throughput')}"
+        if ratio.low <= 1:
             yield Advice(
                 "Set NumCPUs and leave the split of threads to the data node: no gain by a "
                 "split of one's own was shown"
@@ -188,14 +190,9 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what 16 servers gave against 8 in the sweep, and what quotas alone dictate for fewer.
-
-    Runs are paired by clients and repeat, at all numbers of clients that both were run with.
-    """
-    runs = summary.good(summary.select(dataset.runs))
-    qps = runs.pivot_table(index=["clients", "repeat"], columns="servers", values="qps")
-    if {8, 16} <= set(qps):
-        ratio = estimate.geometric((qps[16] / qps[8]).dropna())
+    """Say what 16 servers gave against 8 in the sweep, and what quotas alone dictate for fewer."""
+    with contextlib.suppress(MissingData):
+        ratio = allowed.at_equal_clients(summary.select(dataset.runs), 16, 8)
         if ratio.bounded:
             words = "fewer queries than 8", "more queries than 8", "the queries of 8"
             did = less_or_more(*ratio, *words)
@@ -216,20 +213,20 @@ def _quotas(dataset: Dataset) -> str:
 
 def _past(dataset: Dataset) -> str:
     """Say past how many clients the most servers were given more."""
-    found = [c for c in dataset.manifest.get("contrasts", ()) if c["name"] == "overload"]
-    if not found:
+    contrast = _overload(dataset)
+    if contrast is None:
         return "past the best number of clients, throughput of the most servers"
-    point = found[0]["b"]["point"]
+    point = contrast["b"]["point"]
     past = f"past {count(point['clients'], 'client')}, throughput of {point['servers']} servers"
     return _quotas(dataset) + past
 
 
 def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what clients past the best did where a quota ends the climb: no claim covers it."""
-    found = [c for c in dataset.manifest.get("contrasts", ()) if c["name"] == "overload"]
+    contrast = _overload(dataset)
     ruled_out = table[(table["id"] == "F6-overload") & (table["verdict"] == NOT_TESTABLE)]
-    if found and dataset.budget == "scaled":
-        top, base = (found[0][side]["point"]["clients"] for side in "ab")
+    if contrast and dataset.budget == "scaled":
+        top, base = (contrast[side]["point"]["clients"] for side in "ab")
         for row in ruled_out[ruled_out["low"] < ruled_out["high"]].itertuples():
             words = (
                 f"{how} queries with {count(top, 'client')} {than} with {base}"
@@ -238,6 +235,12 @@ def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             did = less_or_more(row.measured, row.low, row.high, *words)
             one = within_one_start(dataset.slices, "overload")
             yield f"under CPU quotas, 16 servers did {did}{one}"
+
+
+def _overload(dataset: Dataset) -> Mapping[str, Any] | None:
+    """Return the contrast of the most servers past their best number of clients with them at it."""
+    planned = dataset.manifest.get("contrasts", ())
+    return next((contrast for contrast in planned if contrast["name"] == "overload"), None)
 
 
 def _peak(dataset: Dataset):

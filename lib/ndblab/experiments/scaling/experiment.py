@@ -81,7 +81,7 @@ def many_servers(
     best = {n: swept.best(n) for n in size.servers} | {n: swept.peak(n) for n in (most, 16)}
     rate = max(1, round(swept.best_qps(most) / 2))
     equal = max(1, round(EQUAL_LOAD * min(swept.best_qps(8), swept.best_qps(16))))
-    found = (
+    contrasts = (
         *_up_to_four(size, swept, best, k),
         Contrast(
             "servers-8-16", ALTERNATION, swept.awake(16, best[16], SMALL_SERVERS),
@@ -113,7 +113,7 @@ def many_servers(
             swept.awake(2, 2 * k, SLOWER_SERVERS), ("P-servers-2-4",), first_look=0.4,
         ),
     )  # fmt: skip
-    sides = ((contrast, [s for s in (contrast.a, contrast.b) if s]) for contrast in found)
+    sides = ((contrast, [s for s in (contrast.a, contrast.b) if s]) for contrast in contrasts)
     return tuple(c for c, both in sides if {s.point.servers for s in both} <= set(size.servers))
 
 

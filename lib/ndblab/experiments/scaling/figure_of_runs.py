@@ -71,8 +71,8 @@ def _one_server(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     runs = selection.good(runs[runs["servers"] == 1])
     processes = tables["processes"]
     processes = processes[processes["run_id"].isin(runs["run_id"])].astype({"role": str})
-    each = processes.groupby(["run_id", "role", "node_id"], observed=True)["cpu_pct"].mean()
-    by_role = each.groupby(level=["run_id", "role"], observed=True)
+    by_node = processes.groupby(["run_id", "role", "node_id"], observed=True)["cpu_pct"].mean()
+    by_role = by_node.groupby(level=["run_id", "role"], observed=True)
     # Of all servers of a cluster, the busiest is the one with clients.
     used = pd.concat({"mysqld": by_role.max(), "ndbmtd": by_role.sum()}, names=["which"])
     used = used.reset_index().query("which == role").drop(columns="which")
@@ -122,20 +122,13 @@ def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how much the seconds of a run differ, by client count."""
     steady = _steadiness(tables)
     means = steady.groupby("clients")[list(_VARYING)].mean().dropna()
-    each = [
+    variations = (
         f"{row.qps_cv:.0f} and {row.latency_p95_ms_cv:.0f} % at {count(int(row.Index), 'client')}"
         for row in means.itertuples()
-    ]
-    if not each:
-        return [f"{_steadiness_title(steady)}.", *published.sentence(anchors)]
+    )
     servers = count(int(steady["servers"].iloc[0]), "server")
-    words = [
-        f"{_steadiness_title(steady)}.",
-        *in_sentences(
-            f"Coefficients of variation within a run with {servers}, throughput and p95 latency",
-            each,
-        ),
-    ]
+    lead = f"Coefficients of variation within a run with {servers}, throughput and p95 latency"
+    words = [f"{_steadiness_title(steady)}.", *in_sentences(lead, variations)]
     return words + published.sentence(anchors)
 
 
@@ -158,9 +151,9 @@ def _steadiness_title(steady: pd.DataFrame) -> str:
     seconds = f"{plain(round(steady['duration_s'].median()))} s"
     if means.empty:
         return f"Runs of {seconds} are too short to say how steady throughput is"
-    each = [f"{cv:.0f} % with {count(int(clients), 'client')}" for clients, cv in means.items()]
-    ends = listed(dict.fromkeys([each[0], each[-1]]))
-    return f"Within a run of {seconds}, throughput varied by {ends}"
+    ends = means.iloc[[0, -1]].items()
+    variations = dict.fromkeys(f"{cv:.0f} % with {count(int(n), 'client')}" for n, cv in ends)
+    return f"Within a run of {seconds}, throughput varied by {listed(variations)}"
 
 
 FIGURES = {

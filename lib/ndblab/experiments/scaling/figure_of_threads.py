@@ -112,14 +112,13 @@ def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[
     threads, ratios = _threads(shown, tables, runs)
     kinds = threads.groupby("thread", sort=False)["mean"].max()
     servers, clients = selection.in_words(runs.iloc[0])
-    words = [
+    lead = f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU"
+    return [
         f"{_threads_title(shown, ratios, _where(shown, runs))}.",
-        *in_sentences(
-            f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU",
-            (f"{kind} {plain(pct)} %" for kind, pct in kinds.items()),
-        ),
+        *in_sentences(lead, (f"{kind} {plain(pct)} %" for kind, pct in kinds.items())),
+        *forest.sentence(ratios),
+        *published.sentence(anchors, by_series=True),
     ]
-    return [*words, *forest.sentence(ratios), *published.sentence(anchors, by_series=True)]
 
 
 def _threads(

@@ -16,6 +16,7 @@ from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_SQL_SIDE_CPUS
 from ndblab.statistics import estimate
 
 HALVES = 2
+"""The brief has a socket for each of its two data nodes."""
 _RULE, _BEST_CLIENTS, _BEST_CPU = "S-rule", "F4-peak-clients", "F4-cpu-32"
 
 

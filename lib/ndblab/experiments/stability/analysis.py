@@ -20,8 +20,10 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def longest(runs: pd.DataFrame) -> pd.Series:
-    """Return the longest good run; ValueError if no run is good."""
+    """Return the longest good run; MissingData if no run is good."""
     good = summary.good(runs)
+    if good.empty:
+        raise MissingData("no good run")
     return good.loc[good["duration_s"].idxmax()]
 
 
@@ -33,8 +35,8 @@ def samples(run: pd.Series, intervals: pd.DataFrame) -> pd.DataFrame:
     """
     own = intervals[intervals["run_id"] == run["run_id"]].sort_values("t_s", ignore_index=True)
     whole = own[own["clients"] >= run["clients"]]
-    found = _without_gaps(own if whole.empty else whole.reset_index(drop=True))
-    return found.assign(qps=series.settled(found["qps"]))
+    seconds = _without_gaps(own if whole.empty else whole.reset_index(drop=True))
+    return seconds.assign(qps=series.settled(seconds["qps"]))
 
 
 def _without_gaps(seconds: pd.DataFrame) -> pd.DataFrame:
@@ -145,8 +147,8 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
     }
     table = pd.DataFrame({"processes": own.groupby("role")["node_id"].nunique()})
     for name, part in parts.items():
-        each = part.groupby(["role", "node_id"])["mib"].mean()
-        table[name] = each.groupby(level="role").sum()
+        by_node = part.groupby(["role", "node_id"])["mib"].mean()
+        table[name] = by_node.groupby(level="role").sum()
     table["growth_pct"] = 100 * (table["last_mib"] / table["first_mib"] - 1)
     return table
 

@@ -56,15 +56,14 @@ class Run:
     def cpu_pct(self, role: str) -> pd.DataFrame:
         """Return the cycles of the CPU of all processes of a role together."""
         own = self.processes[self.processes["role"].astype(str) == role]
-        each = [
+        by_node = [
             cycles(node.set_index("t_s")["cpu_pct"], self.spans)
             for _, node in own.groupby("node_id", observed=True)
         ]
-        if not each:
+        if not by_node:
             raise MissingData(f"no CPU of {role} was recorded")
-        total = each[0]
-        for node in each[1:]:
-            total = total.assign(**{part: total[part] + node[part] for part in PARTS})
+        total = by_node[0].copy()
+        total[PARTS] = sum(node[PARTS] for node in by_node)
         return total.dropna()
 
 
@@ -92,7 +91,7 @@ class Repeats:
 def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
     """Return the longest good run of a dataset and its repeats, with their checkpoints.
 
-    Raises ValueError if no run is good.
+    Raises MissingData if no run is good.
     """
     longest = stability.longest(runs)
     good = summary.good(runs)
@@ -113,8 +112,8 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
     }
     samples = stability.samples(row, tables["intervals"])
     run_s = float(samples["t_s"].max()) if len(samples) else 0.0
-    found = checkpoint_spans.of_run(own["events"], run_s)
-    return Run(row, found, samples, own["processes"], own["ndb_threads"])
+    spans = checkpoint_spans.of_run(own["events"], run_s)
+    return Run(row, spans, samples, own["processes"], own["ndb_threads"])
 
 
 def kept(cycles: pd.DataFrame) -> Estimate:
@@ -212,9 +211,9 @@ def threads(repeats: Repeats) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True)
     kind, part = table["thread"].astype(str), table["part"]
     pct = table["os_user_pct"] + table["os_system_pct"]
-    each = table[["node_id", "thr_no"]].assign(thread=kind).drop_duplicates()
+    distinct = table[["node_id", "thr_no"]].assign(thread=kind).drop_duplicates()
     means = {
-        "threads": each.groupby("thread").size(),
+        "threads": distinct.groupby("thread").size(),
         "inside_pct": pct[part > 0].groupby(kind).mean(),
         "outside_pct": pct[part == 0].groupby(kind).mean(),
     }

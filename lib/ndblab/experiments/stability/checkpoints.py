@@ -29,13 +29,13 @@ def of_run(events: pd.DataFrame, run_s: float) -> list[Span]:
     started, completed = (
         np.sort(events.loc[kind == name, "t_s"].to_numpy(float)) for name in (STARTED, COMPLETED)
     )
-    found = []
+    spans = []
     if len(completed) and (not len(started) or completed[0] < started[0]):
-        found.append(Span(0.0, float(completed[0])))
+        spans.append(Span(0.0, float(completed[0])))
     for begin, following in pairwise([*started, run_s]):
         ends = completed[(completed >= begin) & (completed <= following)]
-        found.append(Span(float(begin), float(ends[0]) if len(ends) else float(following)))
-    return found
+        spans.append(Span(float(begin), float(ends[0]) if len(ends) else float(following)))
+    return spans
 
 
 def apart(spans: Sequence[Span]) -> list[Span]:

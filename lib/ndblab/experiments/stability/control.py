@@ -73,9 +73,9 @@ def tables(before: Begun, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]
     return {"control": parse(cluster.machine.get(before.file), before.began_s)}
 
 
-def status(found: Mapping[str, pd.DataFrame], queries: float | None) -> str:
+def status(by_name: Mapping[str, pd.DataFrame], queries: float | None) -> str:
     """Return "ok", or that the control of a run ended by itself."""
-    if "control" in found and found["control"].empty:
+    if "control" in by_name and by_name["control"].empty:
         return "the control beside the run reported nothing"
     return OK
 

@@ -130,10 +130,10 @@ def _ratio(ax: Axes, repeats: Repeats, anchors: Anchors) -> None:
     if kept is None:
         return sheet.nothing(ax, "no whole cycle of a checkpoint")
     cycles = repeats.throughput
-    each = pd.DataFrame({"name": _KEPT, "ratio": cycles["whole"] / cycles["outside"]})
+    ratios = pd.DataFrame({"name": _KEPT, "ratio": cycles["whole"] / cycles["outside"]})
     rows = pd.DataFrame([[_KEPT, *kept]], columns=["name", "ratio", "low", "high"])
     rows["text"] = forest.words(next(rows.itertuples())).replace(" (", "\n(")
-    forest.draw(ax, rows, "Throughput, ratio", each=each, anchors={_KEPT: anchors})
+    forest.draw(ax, rows, "Throughput, ratio", each=ratios, anchors={_KEPT: anchors})
     ax.set_title("All cycles of checkpoints")
 
 

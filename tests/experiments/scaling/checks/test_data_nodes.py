@@ -85,9 +85,9 @@ def test_the_order_of_threads_is_judged_where_no_quota_divides_the_cpus(
     free = {"mysqld": None, "ndbmtd": None, "sql": None}
     data.manifest["variants"] = {"undivided": {"quotas": free}}
     data = threads_use(data, lambda _, kind: tc if kind == "tc" else 7.3, THREADS_OF_32)
-    found = verdict(data, "P-tc")
-    assert found.verdict == word
-    assert "no quota divides" in found.reason
+    row = verdict(data, "P-tc")
+    assert row.verdict == word
+    assert "no quota divides" in row.reason
 
 
 @pytest.mark.parametrize(("tc", "other"), [(30.0, 20.0), (20.0, 30.0)])

@@ -20,13 +20,11 @@ from made_up import (
 from ndblab.judging import evidence
 
 
-def p95_of(ratio: float, blocks: int = 9, spread: float = 0.01) -> Double:
+def p95_of(ratio: float, spread: float = 0.01) -> Double:
     """8 and 16 servers of this ratio of p95, in turns on 8 CPUs."""
     sides = {"a": (16, 16, {"latency_p95_ms": ratio}), "b": (8, 16, {"latency_p95_ms": 1.0})}
     claims = ("F7-8-vs-16",)
-    return contrasted(
-        double(cpus=8), "early-8-16", sides, claims=claims, blocks=blocks, spread=spread
-    )
+    return contrasted(double(cpus=8), "early-8-16", sides, claims=claims, spread=spread)
 
 
 def test_p95_is_never_judged_finer_than_its_histogram() -> None:

@@ -24,9 +24,9 @@ from ndblab.statistics.estimate import Estimate
 
 # The brief's NumCPUs, which its thread counts and thread numbers follow from.
 BRIEF_NUM_CPUS = 32
-LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 # Threads of a data node with that NumCPUs, by the text of the brief; none of main is on a screen.
 BRIEF_THREADS = {"ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3}
+LISTED_KINDS = (*BRIEF_THREADS, "main")
 BRIEF_LISTED = 27
 # A screen is one second of one data node, in which threads of one kind differ by this much and
 # more (ldm and query in Figure 5). It is also the lab's tolerance of a published gain.
@@ -71,10 +71,8 @@ def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
     where = _busiest(claim, evidence)
     busiest = where.threads.groupby(["run_id", "node_id", "thread"])["pct"].max().unstack("thread")
     tests = _differences(where, busiest.groupby(level="run_id").mean(), "recv")
-    subject = (
-        "utilisation of the busiest recv thread minus that of the busiest of each other kind, "
-    )
-    return decide(claim, f"{where.words} {subject}in percentage points, is", tests)
+    subject = f"{where.words} utilisation of the busiest recv thread minus that of the busiest of "
+    return decide(claim, f"{subject}each other kind, in percentage points, is", tests)
 
 
 @check("F5-no-saturation")
@@ -94,10 +92,8 @@ def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
     means = where.threads.groupby(["run_id", "thread"])["pct"].mean().unstack("thread")
     tests = _differences(where, means, "tc")
     note = f"{where.words}; tc is at {significant(means['tc'].mean())} %"
-    subject = (
-        "mean utilisation of the tc threads minus that of each other kind, in percentage points, is"
-    )
-    return decide(claim, subject, tests, note)
+    subject = "mean utilisation of the tc threads minus that of each other kind"
+    return decide(claim, f"{subject}, in percentage points, is", tests, note)
 
 
 @check("F9-threads")
@@ -111,7 +107,7 @@ def threads(claim: Claim, evidence: Evidence) -> Finding:
     totals = kinds.sum(axis=1)
     total = Estimate(float(totals.mean()), float(totals.min()), float(totals.max()))
     finding = decide(claim, "there are", [Comparison("threads", total)])
-    published = pd.Series({**BRIEF_THREADS, "main": 1}).reindex(list(LISTED_KINDS))
+    published = pd.Series({**BRIEF_THREADS, "main": 1})
     if finding.verdict == REPRODUCED and not (kinds == published).all(axis=None):
         wanted = ", ".join(f"{number} {kind}" for kind, number in published.items())
         finding = replace(finding, verdict=CONTRADICTED, why=f"as many, of other kinds: {wanted}")
@@ -149,22 +145,22 @@ def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
 
 def _busiest(claim: Claim, evidence: Evidence) -> Place:
     """Return where throughput is best on any side of the claim's contrasts."""
-    where = [
+    places = [
         place(evidence, contrast, name)
         for contrast in of_claim(evidence, claim)
         for name in sides(evidence, contrast)
     ]
-    return max(where, key=lambda each: each.runs["qps"].mean())
+    return max(places, key=lambda where: where.runs["qps"].mean())
 
 
 def _counted(where: Place) -> pd.DataFrame:
     """Count the listed threads: one row per data node, one column per kind."""
     table = where.evidence.dataset.ndb_threads
     table = table[table["run_id"].astype(str).isin(where.run_ids)]
-    each = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
-    if each.empty:
+    distinct = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
+    if distinct.empty:
         raise MissingData("no NDB threads were recorded")
-    by_node = each.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
+    by_node = distinct.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
     return by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
 
 

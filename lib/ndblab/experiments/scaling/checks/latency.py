@@ -133,15 +133,15 @@ def steady(claim: Claim, evidence: Evidence) -> Finding:
     where = place(evidence, HALF_LOAD, A)
     if where.servers != 16:
         raise MissingData("no run of 16 servers")
-    found = summary.steadiness(_whole_seconds(evidence, where)).set_index("run_id")
+    steadiness = summary.steadiness(_whole_seconds(evidence, where)).set_index("run_id")
     tests = []
     for metric, what in _VARIED.items():
         # A p95 that never left its bucket may vary within it, not by nothing.
         least = P95_STEP - 1 if metric == P95 else 1e-6
-        each = found[f"{metric}_cv"].clip(lower=least) / _bias(found["intervals"])
-        tests.append(where.mean(each.dropna(), f"of {what}", 2, log=True))
-    rate = evidence.contrasts[HALF_LOAD]["a"]["options"].get("rate")
-    load = f"at {rate} queries/s, half of the best of 16 servers" if rate else where.words
+        cv = steadiness[f"{metric}_cv"].clip(lower=least) / _bias(steadiness["intervals"])
+        tests.append(where.mean(cv.dropna(), f"of {what}", 2, log=True))
+    rate = _rate(evidence, HALF_LOAD)
+    load = f"at {rate:.0f} queries/s, half of the best of 16 servers" if rate else where.words
     return decide(claim, f"{load}, the coefficient of variation from second to second is", tests)
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ndblab.design.variant import UNDIVIDED
 from ndblab.error import MissingData
+from ndblab.experiments.scaling.sizing_rule import HALVES
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition, demanded
@@ -22,8 +24,6 @@ from ndblab.statistics.estimate import Estimate
 # The brief's tables: 80 million rows take around 60 GB, which may be decimal or binary.
 BRIEF_ROWS = 80_000_000
 BRIEF_BYTES = {"GB": 60 * 10**9, "GiB": 60 * 2**30}
-# The brief has a socket for each of its two data nodes.
-HALVES = 2
 # Below this growth of throughput, the load hardly grew.
 LEAST_RISE = 2.0
 # 10 ms of CPU in a second.
@@ -37,7 +37,7 @@ MOST_UNUSED = 0.2
 MOST_UNCERTAIN = 0.02
 # Standard deviations to either side in the 95 % interval of a normal value.
 NORMAL_95 = 1.96
-LOAD, UNDIVIDED = "load-1-k", "undivided"
+LOAD = "load-1-k"
 _VARIANTS = {
     "B-sockets": ("sockets", "throughput over TCP/IP is"),
     "B-redo": ("redo", "throughput with the small redo log is"),
@@ -66,8 +66,8 @@ def cpu_with_load(claim: Claim, evidence: Evidence) -> Finding:
         f"{name} grows by a factor of {significant(cpu[1][role].mean() / cpu[0][role].mean())}"
         for name, role in (("the data nodes' CPU", "ndbmtd"), ("mysqld's", "mysqld"))
     ]
-    note = ", ".join(growths)
-    return decide(claim, "the growth factor of the data nodes' CPU is", [test], note)
+    subject = "the growth factor of the data nodes' CPU is"
+    return decide(claim, subject, [test], ", ".join(growths))
 
 
 @condition("load-rises")
@@ -106,8 +106,8 @@ def sizing_rule(claim: Claim, evidence: Evidence) -> Finding:
         note += f"alone give {significant(COMMON_SHARE / HALVES / SERVER_SHARE)}"
     if len(evidence.servers) > 1:
         tops = {n: evidence.values(n, evidence.best(n), "qps").mean() for n in evidence.servers}
-        best = count(max(tops, key=tops.__getitem__), "server")
-        note += f"; measured throughput was best with {best}"
+        servers = count(max(tops, key=tops.__getitem__), "server")
+        note += f"; measured throughput was best with {servers}"
     return decide(claim, "the rule gives", [mean_of_runs(left / used, label)], note)
 
 
@@ -131,9 +131,8 @@ def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
     # In a few seconds it uses few ticks of the kernel's clock, or none: their mean, not their logs.
     test = where.mean(share, f"of the cluster's CPU {where.words}")
     # The kernel counts CPU in ticks: the CPU of a run is known to one tick at best.
-    cluster_pct_s = (used[["ndbmtd", "mysqld"]].sum(axis=1).mean()) * where.runs[
-        "duration_s"
-    ].mean()
+    duration_s = where.runs["duration_s"].mean()
+    cluster_pct_s = used[["ndbmtd", "mysqld"]].sum(axis=1).mean() * duration_s
     tick = TICK_PCT_S / cluster_pct_s / math.sqrt(len(used))
     ticked = test.changed(lambda x: Estimate(x.value, max(0.0, x.low - tick), x.high + tick))
     return decide(claim, "ndb_mgmd uses", [ticked])
@@ -172,17 +171,17 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
         unused, sigmas = most, 0.0
         note = f"{rows} rows in all; up to {significant(most / rows)} of the bytes are in partly "
         note += "filled pages"
-    each = [float(value) / rows for value in taken.values()]
-    if unused / rows > (MOST_UNCERTAIN if half else MOST_UNUSED) * min(each):
+    per_row = [float(value) / rows for value in taken.values()]
+    if unused / rows > (MOST_UNCERTAIN if half else MOST_UNUSED) * min(per_row):
         raise MissingData(f"{rows} rows are too few compared with partly filled pages")
-    label = f"bytes of DataMemory per row on {count(len(each), 'data node')}"
-    low, high = min(each) - unused / rows, max(each) + sigmas / rows
-    found = Estimate(float(np.mean(each)), low, high)
+    label = f"bytes of DataMemory per row on {count(len(per_row), 'data node')}"
+    low, high = min(per_row) - unused / rows, max(per_row) + sigmas / rows
+    row = Estimate(float(np.mean(per_row)), low, high)
     against = " and ".join(
-        f"{100 * (found.value * BRIEF_ROWS / size - 1):+.0f} % against 60 {name}"
+        f"{100 * (row.value * BRIEF_ROWS / size - 1):+.0f} % against 60 {name}"
         for name, size in BRIEF_BYTES.items()
     )
-    return decide(claim, "the tables take", [Comparison(label, found)], f"{against}; {note}")
+    return decide(claim, "the tables take", [Comparison(label, row)], f"{against}; {note}")
 
 
 def _pages_partly_filled(manifest: Mapping[str, Any], data_nodes: int) -> int:

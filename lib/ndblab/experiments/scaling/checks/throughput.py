@@ -52,7 +52,7 @@ def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
     """Compare 16 servers with 8 and with 4, then 4 with 2, and 2 with 1."""
     steps = [(16, 8), (16, 4), (4, 2), (2, 1)]
     tests = [
-        ratio(evidence, _name(n, m), f"times that of {m} with {n} servers", tests=len(steps))
+        ratio(evidence, f"servers-{m}-{n}", f"times that of {m} with {n} servers", tests=len(steps))
         for n, m in steps
     ]
     return decide(claim, "throughput is", tests)
@@ -62,7 +62,8 @@ def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
 def double_servers(claim: Claim, evidence: Evidence) -> Finding:
     """Compare throughput when servers and clients double, from 1 to 2 servers and from 2 to 4."""
     tests = [
-        ratio(evidence, _name(2 * n, n), f"from {n} to {2 * n} servers", tests=2) for n in (1, 2)
+        ratio(evidence, f"servers-{n}-{2 * n}", f"from {n} to {2 * n} servers", tests=2)
+        for n in (1, 2)
     ]
     return decide(claim, "throughput changes by a factor of", tests)
 
@@ -89,11 +90,6 @@ def overload(claim: Claim, evidence: Evidence) -> Finding:
     with contextlib.suppress(MissingData):
         note = allowance.beyond(evidence, "overload", SQL_SIDE)
     return decide(claim, subject, [ratio(evidence, "overload", label)], note)
-
-
-def _name(top: int, base: int) -> str:
-    """Return the contrast of two numbers of servers."""
-    return f"servers-{base}-{top}"
 
 
 def _servers(claim: Claim) -> int:

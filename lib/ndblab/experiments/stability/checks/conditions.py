@@ -13,7 +13,6 @@ from ndblab.judging.publication import Claim
 from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import series, summary
 
-HOUR_S = 3600
 # The warm-up after which, by the brief, a measurement as short as a window is enough, and how long
 # a run must be to show it.
 WARMUP_S, RUN_S = 120, 600
@@ -35,7 +34,7 @@ def an_hour(claim: Claim, evidence: Evidence) -> State:
     runs = written(evidence) if claim.id == "R-long" else at_best(evidence)
     seconds = float(runs["duration_s"].max())
     words = f"the longest run lasted {seconds:.0f} s"
-    return demanded(seconds > 0.99 * HOUR_S, words, f"{HOUR_S} s")
+    return demanded(seconds > 0.99 * stability.HOUR_S, words, f"{stability.HOUR_S} s")
 
 
 @condition("warm")

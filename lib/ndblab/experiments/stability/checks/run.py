@@ -52,8 +52,8 @@ def central_range(claim: Claim, evidence: Evidence) -> Finding:
         tests = []
         for name, end in zip(("low", "high"), RANGE, strict=True):
             label = f"{unit} at the {name} end of the central 95 % of seconds"
-            found = partial(series.quantile, seconds, end, 1.0, of_mean=of_p95)
-            test = Comparison.one_of(len(RANGE) * runs, label, found)
+            quantile = partial(series.quantile, seconds, end, 1.0, of_mean=of_p95)
+            test = Comparison.one_of(len(RANGE) * runs, label, quantile)
             tests.append(test.changed(p95_widened) if of_p95 else test)
         return tests
 
@@ -161,26 +161,26 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
     ]
     row, many = repeats.longest.row, len(repeats.runs)
     spans = count(sum(len(run.spans) for run in repeats.runs), "local checkpoint")
-    each = "" if many == 1 else f"{many} runs of "
+    of_runs = "" if many == 1 else f"{many} runs of "
     point = at(int(row["servers"]), int(row["clients"]))
     cycles = count(len(repeats.throughput), "cycle")
-    note = f"{point}, {spans} in {each}{row['duration_s']:.0f} s, compared in {cycles}"
+    note = f"{point}, {spans} in {of_runs}{row['duration_s']:.0f} s, compared in {cycles}"
     return decide(claim, "the throughput of the whole run is", tests, note)
 
 
 def _shown(repeats: cost.Repeats) -> list[Comparison]:
     """Return the long run over its first seconds, and the CPU of checkpoints; not judged."""
-    found = []
+    comparisons = []
     qps = repeats.longest.samples["qps"]
     if len(qps) > SHORT_S:
         value, low, high = series.prefix_ratio(qps, SHORT_S)
         inverse = Estimate(1 / value, 1 / high, 1 / low if low > 0 else math.inf)
         label = f"times that of its first {SHORT_S} s"
-        found.append(Comparison(label, inverse, judged=False))
+        comparisons.append(Comparison(label, inverse, judged=False))
     with contextlib.suppress(MissingData):
         label = "of the data nodes' CPU goes to checkpoints"
-        found.append(Comparison(label, cost.taken(repeats), judged=False))
-    return found
+        comparisons.append(Comparison(label, cost.taken(repeats), judged=False))
+    return comparisons
 
 
 def _each_run(claim: Claim, evidence: Evidence, subject: str, values: Values) -> Finding:
@@ -191,9 +191,9 @@ def _each_run(claim: Claim, evidence: Evidence, subject: str, values: Values) ->
         samples = stability.samples(run, evidence.dataset.intervals)
         if samples.empty:
             raise MissingData("no samples of the run were recorded")
-        found = values(samples, len(runs))
+        comparisons = values(samples, len(runs))
         label = f" in {run['run_id']}" if len(runs) > 1 else ""
-        tests += [replace(test, label=test.label + label) for test in found]
+        tests += [replace(test, label=test.label + label) for test in comparisons]
     shortest = float(runs["duration_s"].min())
     servers, clients = int(runs["servers"].iloc[0]), int(runs["clients"].iloc[0])
     note = f"{at(servers, clients)}, {count(len(runs), 'run')} of {shortest:.0f} s"
