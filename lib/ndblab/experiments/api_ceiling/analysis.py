@@ -85,13 +85,13 @@ def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     good = good[good["variant"].astype(str).isin(WORDS)]
     if good.empty:
         raise MissingData("no good run of key lookups")
-    each = lookup_us(good, processes).set_index(good.index)
-    parts = list(each)
-    each = each.assign(
+    lookups = lookup_us(good, processes).set_index(good.index)
+    parts = list(lookups)
+    lookups = lookups.assign(
         variant=good["variant"].astype(str), clients=good["clients"].astype(int), qps=good["qps"]
     )
     rows = []
-    for (variant, clients), own in each.groupby(["variant", "clients"]):
+    for (variant, clients), own in lookups.groupby(["variant", "clients"]):
         rate = estimate.positive(own["qps"])
         words = WORDS[str(variant)]
         rows.append((words, str(variant), int(clients), len(own), *rate, *own[parts].mean()))

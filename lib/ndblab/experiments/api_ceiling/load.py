@@ -104,10 +104,10 @@ def _fill(cluster: Cluster, job: Job) -> None:
             ended = filling.end()
         text, status = ended.output + ended.errors, ended.status
         if command.argv[-1] == "-insert" and status == OK:
-            found = output.result(text, 0, FILL_TIMEOUT_S)
-            status = found.status
-            if status == OK and found.transactions != wanted:
-                status = f"{found.transactions} rows"
+            result = output.result(text, 0, FILL_TIMEOUT_S)
+            status = result.status
+            if status == OK and result.transactions != wanted:
+                status = f"{result.transactions} rows"
         if status != OK:
             cluster.check_alive()
             raise LabError(

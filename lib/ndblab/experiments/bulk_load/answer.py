@@ -16,15 +16,15 @@ from ndblab.judging.clauses import Advice, Clause
 @answers("bulk-load")
 def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how fast each way loads, at its best, and whether the redo log matters."""
-    found = loads.by_way(loads.of(dataset.runs, dataset.processes, dataset.events))
-    best = found.loc[found.groupby("way", sort=False)["rows_per_s"].idxmax()]
-    each = [f"{loads.WORDS[row.way]} {plain(row.rows_per_s)}" for row in best.itertuples()]
+    means = loads.by_way(loads.of(dataset.runs, dataset.processes, dataset.events))
+    best = means.loc[means.groupby("way", sort=False)["rows_per_s"].idxmax()]
+    rates = [f"{loads.WORDS[row.way]} {plain(row.rows_per_s)}" for row in best.itertuples()]
     most = best["rows_per_s"].max()
     holds = (best["low"] <= most) & (most <= best["high"])
     fast = best[(best["rows_per_s"] == most) | holds]
     fastest = " or ".join(loads.WORDS[way] for way in fast["way"])
     return [
-        f"rows a second: {listed(each)}{_one_start(dataset)}",
+        f"rows a second: {listed(rates)}{_one_start(dataset)}",
         Clause(
             "B-load-redo",
             "a small redo log slowed loading by {value_fall_pct} {interval_fall_pct}",

@@ -45,10 +45,10 @@ def read(cluster: Cluster, job: Job, folder: Path, printed: str) -> Contents:
     command = tools.decompress(job, folder)
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     with spawned(cluster, command, **streams) as child:
-        found = of_script(child.stdout.buffer)
+        held = of_script(child.stdout.buffer)
         if code := child.wait():
             raise LabError(_INCOMPLETE, found=f"{command.argv[0]}: {exit_reason(code)}")
-    return found
+    return held
 
 
 def of_script(lines: Iterable[bytes]) -> Contents:

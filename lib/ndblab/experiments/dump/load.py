@@ -69,18 +69,18 @@ def _checked(cluster: Cluster, job: Job, ended: Ended) -> Ended:
     """Read a dump back, and give its size if it holds all tables and rows."""
     folder, size = _folder(job), job.profile
     try:
-        found = contents.read(cluster, job, folder, ended.output)
+        dump = contents.read(cluster, job, folder, ended.output)
     except LabError as error:
         return ended.failed(f"{error.what}: {error.found}")
-    if (found.tables, found.rows) != (size.tables, size.rows):
-        held = f"{found.tables} tables and {found.rows} rows"
+    if (dump.tables, dump.rows) != (size.tables, size.rows):
+        held = f"{dump.tables} tables and {dump.rows} rows"
         return ended.failed(f"the dump holds {held}, not {size.tables} and {size.rows}")
     row = {
         "tool": tools.tool(),
         "compression": tools.compression(job),
-        "tables": found.tables,
-        "rows": found.rows,
-        "content_bytes": found.size_bytes,
+        "tables": dump.tables,
+        "rows": dump.rows,
+        "content_bytes": dump.size_bytes,
         "written_bytes": contents.written_bytes(folder),
     }
     return replace(ended, tables={"dumps": pd.DataFrame([row])})

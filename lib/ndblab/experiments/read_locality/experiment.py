@@ -40,7 +40,7 @@ BLOCKS = LOOKS[0]
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return all servers under single lookups and ten in a transaction, in every variant."""
-    names = [each.name for each in experiment.variants if not each.contrasts_only]
+    names = [variant.name for variant in experiment.variants if not variant.contrasts_only]
     return tuple(
         Point(max(size.servers), clients, workload=workload, variant=name)
         for workload, clients, name in product((POINT_SELECT, READ_ONLY), size.clients, names)

@@ -62,11 +62,11 @@ def describe(plan: Plan, host: Host) -> list[str]:
     """Describe the allocation in words."""
     start = f"{_answer(plan, host)}. On {host.describe()}, budget {plan.budget.kind}."
     if plan.budget.kind == "pinned":
-        each = (
+        shares = (
             f"{group.name}: {roles.cpus(group.share)} ({roles.part(group.share, host)})"
             for group in roles.groups(plan)
         )
-        return [start, f"{'; '.join(each)}. sysbench runs on the CPUs of all MySQL servers."]
+        return [start, f"{'; '.join(shares)}. sysbench runs on the CPUs of all MySQL servers."]
     if plan.budget.kind != "scaled":
         return [start, "Nothing is divided: every process may use all CPUs."]
     data, server = plan.data_nodes[0].share, plan.servers[0].share
@@ -207,15 +207,15 @@ def _scaled_rows(ax: Axes, plan: Plan) -> None:
         text = f"data node {node.number}\n{width:.3g}{between}({roles.OF_THE_BRIEF['data node']})"
         _bar(ax, 1, left, width, roles.DATA_NODE, text, upright=tall)
         left += width
-    side, each = plan.sql_side.quota_cpus, plan.servers[0].share.quota_cpus
+    side, server = plan.sql_side.quota_cpus, plan.servers[0].share.quota_cpus
     share = roles.OF_THE_BRIEF["sql side"]
     text = f"all MySQL servers{line}and sysbench together\n{side:.3g} ({share})"
     _bar(ax, 1, left, side, roles.SERVER_PALE, text)
-    fit = side / each
+    fit = side / server
     for i in range(min(len(plan.servers), math.floor(fit))):
-        _bar(ax, 2, left + i * each, each, roles.SERVER, f"{i + 1}\n{each:.3g}")
+        _bar(ax, 2, left + i * server, server, roles.SERVER, f"{i + 1}\n{server:.3g}")
     if len(plan.servers) > fit:
-        start = left + math.floor(fit) * each
+        start = left + math.floor(fit) * server
         _bar(ax, 2, start, left + side - start, "white", "...")
         text = f"{fit:.3g} servers at their limit\nfill the SQL side;\n"
         text += f"all {len(plan.servers)} share it"

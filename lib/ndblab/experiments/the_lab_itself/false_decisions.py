@@ -45,10 +45,10 @@ def counted(slices: pd.DataFrame) -> pd.DataFrame:
     }
     rows = []
     for name, parts in kinds.items():
-        found = np.concatenate(parts)
+        differs = np.concatenate(parts)
         most = max(map(len, starts)) if name == "each start" else len(logs)
-        share = _share(int(found.sum()), found.size)
-        rows.append((name, found.size, most, int(found.sum()), *(100 * x for x in share)))
+        share = _share(int(differs.sum()), differs.size)
+        rows.append((name, differs.size, most, int(differs.sum()), *(100 * x for x in share)))
     columns = ["analyses", "number", "blocks", "false", "false_pct", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -63,9 +63,9 @@ def correlation(slices: pd.DataFrame) -> Estimate:
     same = starts[1:] == starts[:-1]
     if same.sum() < 5:
         return Estimate(np.nan)
-    found = float(np.corrcoef(logs[:-1][same], logs[1:][same])[0, 1])
+    value = float(np.corrcoef(logs[:-1][same], logs[1:][same])[0, 1])
     half = ndtri((1 + CONFIDENCE) / 2) / np.sqrt(same.sum() - 3)
-    return Estimate(found, *(float(np.tanh(np.arctanh(found) + x)) for x in (-half, half)))
+    return Estimate(value, *(float(np.tanh(np.arctanh(value) + x)) for x in (-half, half)))
 
 
 def _resampled(logs: np.ndarray) -> np.ndarray:
@@ -77,13 +77,13 @@ def _resampled(logs: np.ndarray) -> np.ndarray:
 
 def _differs(logs: np.ndarray) -> np.ndarray:
     """Return, for each sequence, whether the interval excludes equality at any look."""
-    found, parts = np.zeros(len(logs), bool), logs.shape[2]
+    differ, parts = np.zeros(len(logs), bool), logs.shape[2]
     for look in (n for n in sequential.LOOKS if n <= logs.shape[1]):
         seen = logs[:, :look]
         deviations = sequential.of_mean(parts) * np.sqrt(seen.var(axis=1, ddof=1).mean(axis=1))
         half = sequential.half_width(1.0, look, parts) * deviations
-        found |= np.abs(seen.mean(axis=(1, 2))) > half
-    return found
+        differ |= np.abs(seen.mean(axis=(1, 2))) > half
+    return differ
 
 
 def _share(hits: int, number: int) -> Estimate:

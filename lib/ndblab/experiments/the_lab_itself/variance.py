@@ -64,17 +64,17 @@ def apart(slices: pd.DataFrame) -> pd.DataFrame:
 
 def _variances(slices: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
     """Return the three variances, draws of each for its interval, and how many parts there are."""
-    found = contrasts.whole(slices, trust.A_A)
-    logs = np.log(found["qps"].astype(float))
-    block, start = (logs.groupby(found[key]).transform("mean") for key in ("block", "start"))
+    whole = contrasts.whole(slices, trust.A_A)
+    logs = np.log(whole["qps"].astype(float))
+    block, start = (logs.groupby(whole[key]).transform("mean") for key in ("block", "start"))
     squares = np.array(
         [((logs - block) ** 2).sum(), ((block - start) ** 2).sum(),
          ((start - logs.mean()) ** 2).sum()]
     )  # fmt: skip
-    blocks = found.groupby("start")["block"].nunique()
-    numbers = (len(found), int(blocks.sum()), len(blocks))
+    blocks = whole.groupby("start")["block"].nunique()
+    numbers = (len(whole), int(blocks.sum()), len(blocks))
     freedom = np.array([numbers[0] - numbers[1], numbers[1] - numbers[2], numbers[2] - 1])
-    of_block = len(found) / numbers[1]
+    of_block = len(whole) / numbers[1]
     # Blocks of a start, where starts have different numbers of them.
     of_start = (numbers[1] - (blocks**2).sum() / numbers[1]) / max(1, numbers[2] - 1)
     known = np.where(freedom > 0, freedom, math.nan)

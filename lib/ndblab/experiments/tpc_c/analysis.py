@@ -51,18 +51,18 @@ def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     MissingData
         If there is none.
     """
-    found = summary.good(tables["runs"])
-    found = found[found["workload"].astype(str) == TPC_C]
-    if found.empty:
+    good = summary.good(tables["runs"])
+    good = good[good["workload"].astype(str) == TPC_C]
+    if good.empty:
         raise MissingData("no good run of TPC-C")
-    ids = found["run_id"].astype(str)
+    ids = good["run_id"].astype(str)
     counted = _by_run(tables["transactions"])
     committed, failed = (counted[name].sum(axis=1) for name in ("committed", "failed"))
-    tps = found["qps"].astype(float)
+    tps = good["qps"].astype(float)
     share = counted["committed"][NEW_ORDER] / committed
     local = locality(tables["locality"])
-    return found.assign(
-        variant=found["variant"].astype(str),
+    return good.assign(
+        variant=good["variant"].astype(str),
         tps=tps,
         tpm_c=60 * tps * ids.map(share),
         failed_share=ids.map(failed / (committed + failed)),
@@ -100,11 +100,11 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     mine = _of_variants(tables, "transactions")
     mine = mine.assign(total_ms=mine["latency_avg_ms"].fillna(0) * mine["committed"])
     keys = ["variant", "transaction"]
-    found = mine.groupby(keys)[["committed", "failed", "total_ms"]].sum().reset_index()
-    found["latency_avg_ms"] = found.pop("total_ms") / found["committed"]
-    order = found["transaction"].map(list(TRANSACTIONS).index)
+    sums = mine.groupby(keys)[["committed", "failed", "total_ms"]].sum().reset_index()
+    sums["latency_avg_ms"] = sums.pop("total_ms") / sums["committed"]
+    order = sums["transaction"].map(list(TRANSACTIONS).index)
     return (
-        found.assign(order=order)
+        sums.assign(order=order)
         .sort_values(["variant", "order"], ignore_index=True)
         .drop(columns="order")
     )
@@ -120,9 +120,10 @@ def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     mine = _of_variants(tables, "aborts")
     if mine.empty:
         return pd.DataFrame(columns=["error", "statement"])
-    found = mine.pivot_table("transactions", ["error", "statement"], "variant", "sum", fill_value=0)
-    order = found.sum(axis=1).sort_values(ascending=False, kind="stable").index
-    return found.loc[order].rename_axis(columns=None).reset_index()
+    keys = ["error", "statement"]
+    counts = mine.pivot_table("transactions", keys, "variant", "sum", fill_value=0)
+    order = counts.sum(axis=1).sort_values(ascending=False, kind="stable").index
+    return counts.loc[order].rename_axis(columns=None).reset_index()
 
 
 def inconsistent(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -152,13 +153,13 @@ def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     rows = []
     for name, words in COMPARED.items():
-        for quantity, found in (
+        for quantity, ratio in (
             ("transactions/s", contrasts.measured_ratio(tables["slices"], name)),
             ("CPU of the data nodes per transaction", _node_cpu(tables, name)),
         ):
-            if not math.isnan(found.value):
+            if not math.isnan(ratio.value):
                 blocks = contrasts.whole(tables["slices"], name)["block"].nunique()
-                rows.append((name, words, quantity, blocks, *found))
+                rows.append((name, words, quantity, blocks, *ratio))
     columns = ["contrast", "compared", "quantity", "blocks", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -174,8 +175,8 @@ def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
 def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:
     """Return `committed` and `failed`, each with a column per kind, by run."""
     plain = transactions.astype({"run_id": str, "transaction": str})
-    found = plain.pivot(index="run_id", columns="transaction", values=["committed", "failed"])
-    return found.astype(float)
+    counts = plain.pivot(index="run_id", columns="transaction", values=["committed", "failed"])
+    return counts.astype(float)
 
 
 def _of_variants(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame:

@@ -27,11 +27,11 @@ _QUOTAS = {
 @answers("tpc-c")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say what partitioning and servers gain, how local reads are, and what failed."""
-    found = loads.ratios(dataset.tables)
-    found = found[found["low"].notna()]
+    ratios = loads.ratios(dataset.tables)
+    ratios = ratios[ratios["low"].notna()]
     said: list[Clause | str] = [*loads.inconsistent(dataset.tables)]
     is_open: list[str] = []
-    for row in found.itertuples():
+    for row in ratios.itertuples():
         subject, by_quota = _SUBJECTS[row.contrast], dataset.budget == "scaled"
         per_transaction = row.quantity != "transactions/s"
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
@@ -52,9 +52,9 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 def _advice(dataset: Dataset, pruned: pd.Series) -> Iterator[Advice]:
     """Advise to partition by what transactions share, as far as scans or throughput show it."""
-    found = loads.ratios(dataset.tables)
-    by_transactions = found["quantity"] == "transactions/s"
-    gained = found[(found["contrast"] == loads.PARTITIONING) & by_transactions]
+    ratios = loads.ratios(dataset.tables)
+    by_transactions = ratios["quantity"] == "transactions/s"
+    gained = ratios[(ratios["contrast"] == loads.PARTITIONING) & by_transactions]
     gained = gained.dropna(subset="low")
     if pruned[loads.BY_WAREHOUSE] > pruned[loads.BY_KEY]:
         is_open = bool((gained["low"] <= 1).any())

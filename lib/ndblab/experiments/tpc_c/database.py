@@ -105,13 +105,13 @@ def warehouses(size: Profile) -> int:
 def statements(database: str, options: str = "") -> list[str]:
     """Return the statements that create a database's tables with these `options` of each."""
     text = re.sub(r"^--.*$", "", _SCHEMA.read_text(), flags=re.MULTILINE)
-    found = []
+    created = []
     for statement in filter(None, (part.strip() for part in text.split(";"))):
         columns, _, key = statement.partition(") BY ")
         partition = f"PARTITION BY KEY ({key})" if key and database == BY_WAREHOUSE else ""
         table = f"{columns.removesuffix(')')}) ENGINE=ndbcluster"
-        found.append(" ".join(filter(None, (table, options, partition))))
-    return found
+        created.append(" ".join(filter(None, (table, options, partition))))
+    return created
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -127,8 +127,8 @@ def main(arguments: Sequence[str]) -> None:
         _fill(options.socket, options.warehouses)
         print(sum(_checked(options.socket, name, options.warehouses) for name in DATABASES))
     except (LabError, pymysql.Error, OSError) as error:
-        found = f": {error.found}" if isinstance(error, LabError) and error.found else ""
-        sys.exit(f"{getattr(error, 'what', error)}{found}")
+        detail = f": {error.found}" if isinstance(error, LabError) and error.found else ""
+        sys.exit(f"{getattr(error, 'what', error)}{detail}")
 
 
 def _create(socket: str, database: str, options: str) -> None:

@@ -52,14 +52,14 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     swept = Swept(size, points, TPC_C)
     most, k = max(size.servers), swept.saturating()
     clients = max(swept.best(most), most)
-    found = [_of(PARTITIONING, swept.point(most, clients), swept.point(most, clients, BY_KEY))]
+    compared = [_of(PARTITIONING, swept.point(most, clients), swept.point(most, clients, BY_KEY))]
     if size.name != "smoke":
-        found += [
+        compared += [
             _of(name, swept.awake(2 * n, 2 * n * k), swept.awake(n, n * k))
             for name, n in ((SERVERS, 1), (MORE_SERVERS, 2))
             if {n, 2 * n} <= set(size.servers)
         ]
-    return tuple(found)
+    return tuple(compared)
 
 
 def _of(name: str, a: Side, b: Side) -> Contrast:

@@ -133,16 +133,16 @@ class Load:
             self._child.kill()
             ended = f"go-tpc did not end within {timeout_s:g} s"
         self._reader.join()
-        found = output.outcome(self._lines, seconds, ended)
+        outcome = output.outcome(self._lines, seconds, ended)
         local: dict[str, int] = {}
-        status = found.status
+        status = outcome.status
         if status == OK:
             try:
                 local, status = self._examine()
             except (pymysql.Error, OSError) as error:
                 status = f"the rows could not be checked: {error}"
         text = "".join(line for _, line in self._lines)
-        return report(self._job, found, status, self._began, local, text)
+        return report(self._job, outcome, status, self._began, local, text)
 
     def _examine(self) -> tuple[dict[str, int], str]:
         """Return how local the reads were, and the status of the rows."""
@@ -163,14 +163,14 @@ class Load:
 
 
 def report(
-    job: Job, found: Outcome, status: str, began: float, local: Mapping[str, int], text: str
+    job: Job, outcome: Outcome, status: str, began: float, local: Mapping[str, int], text: str
 ) -> Report:
     """Return the report of a load, without its warm-up and its end.
 
     `status` is that of the load and of the rows that it has left, `local` has the columns of table
     `locality`, and `text` is all that go-tpc printed.
     """
-    before, during = _divided(found.intervals, job)
+    before, during = _divided(outcome.intervals, job)
     if status == OK and not during:
         status = "go-tpc printed nothing after the warm-up"
     good = status == OK
@@ -182,7 +182,7 @@ def report(
         "errors": 0,
         "reconnects": 0,
         "qps": committed / lasted_s,
-        "latency_avg_ms": output.mean_ms(found),
+        "latency_avg_ms": output.mean_ms(outcome),
     }
     return Report(
         status=status,
@@ -193,7 +193,7 @@ def report(
         intervals=_intervals(during, since_s, job) if good else pd.DataFrame(),
         ended_s=[interval.ended_s - since_s for interval in during] if good else (),
         logs={"go-tpc.txt": text},
-        tables=output.tables(found, local) if good else {},
+        tables=output.tables(outcome, local) if good else {},
     )
 
 
@@ -235,12 +235,12 @@ def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.Dat
 
 def _cursors(cluster: Cluster, job: Job, stack: ExitStack) -> list[Cursor]:
     """Open a connection to the job's database on each of its servers, closed with the stack."""
-    found = []
+    cursors = []
     for node in job.servers:
         connection = stack.enter_context(closing(cluster.connect(node.number)))
-        found.append(connection.cursor())
-        found[-1].execute(f"USE {_database(job)}")
-    return found
+        cursors.append(connection.cursor())
+        cursors[-1].execute(f"USE {_database(job)}")
+    return cursors
 
 
 def _wait_quiet(cursors: list[Cursor], database: str) -> None:

@@ -129,35 +129,35 @@ def _kinds(lines: Sequence[tuple[float, str]]) -> dict[str, Kind]:
         match = _STATISTICS.match(line)
         if match and match[1] == "Summary":
             counted[match[2].lower()] = _values(match[3])
-    found = {}
+    kinds = {}
     for name in TRANSACTIONS:
         good, bad = (counted.get(key, {}) for key in (name, f"{name}{_FAILED.lower()}"))
-        found[name] = Kind(
+        kinds[name] = Kind(
             int(good.get("Count", 0)),
             int(bad.get("Count", 0)),
             good.get("Avg(ms)"),
             good.get("95th(ms)"),
         )
-    return found
+    return kinds
 
 
 def _intervals(lines: Sequence[tuple[float, str]]) -> list[Interval]:
     """Group lines that were printed at once; go-tpc prints nothing for an idle interval."""
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     names: set[str] = set()
     for at_s, line in lines:
         match = _STATISTICS.match(line)
         if match is None or match[1] != "Current":
             continue
         name, number = match[2], int(_values(match[3])["Count"])
-        if not found or name in names or at_s - found[-1].ended_s > EARLY_S:
-            found.append(Interval(at_s, 0, 0))
+        if not intervals or name in names or at_s - intervals[-1].ended_s > EARLY_S:
+            intervals.append(Interval(at_s, 0, 0))
             names.clear()
         names.add(name)
-        last = found[-1]
+        last = intervals[-1]
         good, bad = (0, number) if name.endswith(_FAILED) else (number, 0)
-        found[-1] = Interval(last.ended_s, last.committed + good, last.failed + bad)
-    return found
+        intervals[-1] = Interval(last.ended_s, last.committed + good, last.failed + bad)
+    return intervals
 
 
 def _errors(text: str) -> tuple[dict[tuple[int, str], int], list[str]]:
@@ -192,21 +192,21 @@ def _one_line(message: str) -> str:
     return " ".join(message.split())[:300]
 
 
-def tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
+def tables(outcome: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
     """Return the tables of a dataset that only TPC-C has."""
-    kinds = [{"transaction": name, **vars(kind)} for name, kind in found.kinds.items()]
+    kinds = [{"transaction": name, **vars(kind)} for name, kind in outcome.kinds.items()]
     aborts = [
         {"error": code, "statement": statement, "transactions": number}
-        for (code, statement), number in sorted(found.errors.items())
+        for (code, statement), number in sorted(outcome.errors.items())
     ]
     made = {"transactions": pd.DataFrame(kinds), "locality": pd.DataFrame([dict(local)])}
     return made | ({"aborts": pd.DataFrame(aborts)} if aborts else {})
 
 
-def mean_ms(found: Outcome) -> float | None:
+def mean_ms(outcome: Outcome) -> float | None:
     """Return the mean latency of all committed transactions, warm-up and end included."""
-    total = sum((kind.latency_avg_ms or 0.0) * kind.committed for kind in found.kinds.values())
-    return total / found.committed if found.committed else None
+    total = sum((kind.latency_avg_ms or 0.0) * kind.committed for kind in outcome.kinds.values())
+    return total / outcome.committed if outcome.committed else None
 
 
 def counted(cursors: Iterable[Cursor]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import product, starmap
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ BRIEFEST = (3, 6, 20)
 
 def every_query(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return every query in both variants, with one client at one server."""
-    return tuple(_point(*each) for each in product(_queries(size), (PUSHED, UNPUSHED)))
+    return tuple(starmap(_point, product(_queries(size), (PUSHED, UNPUSHED))))
 
 
 def join_pushdown(

@@ -118,18 +118,18 @@ def report(job: Job, text: str, began: float, ended: str = "") -> Report:
 
     `ended` says in words why it did not end as it should.
     """
-    last, found = last_line(text), {}
+    last, printed = last_line(text), {}
     if not ended:
         with contextlib.suppress(json.JSONDecodeError):
-            found = json.loads(last)
-        ended = "" if found else "the client printed no result"
-    status = f"{ended}: {last}" if ended and last else ended or str(found["status"])
-    took_s = found.get("took_s", {})
+            printed = json.loads(last)
+        ended = "" if printed else "the client printed no result"
+    status = f"{ended}: {last}" if ended and last else ended or str(printed["status"])
+    took_s = printed.get("took_s", {})
     metrics = _metrics(took_s) if status == OK else {}
     lasted_s = took_s.get("sum", 0.0)
     nominal_s = min(lasted_s, job.profile.duration_s)
     query = query_number(job.point.workload)
-    counted = {**found, "query": query, "executions": took_s.get("executions", 0)}
+    counted = {**printed, "query": query, "executions": took_s.get("executions", 0)}
     return Report(
         status=status,
         began=began,
