@@ -73,7 +73,7 @@ def dataset(
         slices=pieces,
         reads=reads(pd.concat([made, pieces]), local, near),
         manifest={
-            "contrasts": [each.to_dict() for each in CONTRASTS.values()],
+            "contrasts": [contrast.to_dict() for contrast in CONTRASTS.values()],
             "plan": {"data_nodes": [{}] * 4},
         },
     )

@@ -37,15 +37,15 @@ def runs(repeats: int = 3) -> pd.DataFrame:
 
 def contrasts() -> dict[str, Any]:
     """Return the contrasts of the quick profile by name."""
-    found = EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())
-    return {each.name: each for each in found}
+    planned = EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())
+    return {contrast.name: contrast for contrast in planned}
 
 
 def slices(blocks: int = 5) -> pd.DataFrame:
     """Make slices of every contrast."""
     made = [
-        made_up_slices.of(each, blocks, ratio=RATIO.get(name, 1.0), seed=number)
-        for number, (name, each) in enumerate(contrasts().items())
+        made_up_slices.of(contrast, blocks, ratio=RATIO.get(name, 1.0), seed=number)
+        for number, (name, contrast) in enumerate(contrasts().items())
     ]
     return pd.concat(made, ignore_index=True)
 

@@ -17,8 +17,8 @@ EXPERIMENT = catalogue.find("the-lab-itself")
 
 def made(size: str = "quick", **overrides):
     profile = EXPERIMENT.size(size, overrides)
-    found = self_contrasts.the_lab_itself(EXPERIMENT, profile, pd.DataFrame())
-    return {contrast.name: contrast for contrast in found}
+    planned = self_contrasts.the_lab_itself(EXPERIMENT, profile, pd.DataFrame())
+    return {contrast.name: contrast for contrast in planned}
 
 
 def test_identical_sides_are_identical_and_span_cluster_starts():
@@ -51,7 +51,7 @@ def test_the_monitor_is_switched_under_the_load_of_all_servers():
     [together] = monitor.block(1, seed=1)
     assert len(together) == 4 * TURN_ORDERS
     for half in (together[: len(together) // 2], together[len(together) // 2 :]):
-        assert sorted(each.side for each in half) == sorted("ab" * (len(half) // 2))
+        assert sorted(piece.side for piece in half) == sorted("ab" * (len(half) // 2))
 
 
 def test_every_condition_is_compared_with_none():

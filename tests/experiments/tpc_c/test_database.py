@@ -31,13 +31,13 @@ def test_only_one_database_is_partitioned_by_warehouse() -> None:
 
 def test_the_rows_are_those_that_go_tpc_needs() -> None:
     """Its numbers of districts, customers and items; one order for each customer."""
-    each = tables.per_warehouse()
-    assert (each["district"], each["customer"], each["stock"]) == (10, 30_000, 100_000)
-    assert each["orders"] == each["customer"]
-    assert each["new_order"] == 10 * tables.UNDELIVERED
+    rows = tables.per_warehouse()
+    assert (rows["district"], rows["customer"], rows["stock"]) == (10, 30_000, 100_000)
+    assert rows["orders"] == rows["customer"]
+    assert rows["new_order"] == 10 * tables.UNDELIVERED
     undelivered = [tables.lines(n) for n in range(3000 - tables.UNDELIVERED + 1, 3001)]
     assert set(undelivered) == set(range(5, 16))
-    assert each["order_line"] == 10 * (3000 - tables.UNDELIVERED + sum(undelivered))
+    assert rows["order_line"] == 10 * (3000 - tables.UNDELIVERED + sum(undelivered))
     assert tables.counts(3)["item"] == 100_000
     assert tables.counts(3)["stock"] == 300_000
 
@@ -68,12 +68,12 @@ def test_both_ways_of_partitioning_share_a_cluster() -> None:
 
 def test_each_contrast_changes_one_thing() -> None:
     """Partitioning, or servers with as many clients for each."""
-    found = {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())}
-    a, b = found["partitioning"].a.point, found["partitioning"].b.point
+    contrasts = {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())}
+    a, b = contrasts["partitioning"].a.point, contrasts["partitioning"].b.point
     assert (a.servers, a.clients) == (b.servers, b.clients)
     assert (a.variant, b.variant) == ("default", "by-key")
     for name in ("servers-1-2", "servers-2-4"):
-        a, b = found[name].a.point, found[name].b.point
+        a, b = contrasts[name].a.point, contrasts[name].b.point
         assert (a.servers, a.clients) == (2 * b.servers, 2 * b.clients)
         assert a.variant == b.variant
     [smoke] = EXPERIMENT.contrasts(EXPERIMENT, SMOKE, pd.DataFrame())
@@ -135,9 +135,9 @@ STAND = Stand(next_order=101, oldest=51, newest=100)
 )
 def test_an_order_keeps_conditions_5_6_and_7(order: Order, violated: list[str]) -> None:
     """What is violated is named with its number, order and district."""
-    found = list(consistency.of_order(order, STAND))
-    assert [text.partition(":")[0] for text in found] == violated
-    assert all("district (2, 7)" in text for text in found)
+    violations = list(consistency.of_order(order, STAND))
+    assert [text.partition(":")[0] for text in violations] == violated
+    assert all("district (2, 7)" in text for text in violations)
 
 
 def test_orders_to_check_are_those_delivered_and_those_entered() -> None:

@@ -55,10 +55,10 @@ def test_a_run_and_a_slice_of_each_way_have_all_their_tables(cluster: Cluster) -
                  "slot": 1, "side": "a"}  # fmt: skip
         asked = slices.Asked({**place, "of": 4, "start": 1}, job(cluster, variant))
         [piece] = slices.measure(cluster, [asked])
-        for found, own in ((run, "runs"), (piece, "slices")):
-            assert found.tables[own]["status"].iloc[0] == "ok"
-            assert found.tables[own]["qps"].iloc[0] > 0
-            for name, rows in found.tables.items():
+        for measured, own in ((run, "runs"), (piece, "slices")):
+            assert measured.tables[own]["status"].iloc[0] == "ok"
+            assert measured.tables[own]["qps"].iloc[0] > 0
+            for name, rows in measured.tables.items():
                 table.render(name, rows, name)
         kinds = run.tables["transactions"].set_index("transaction")["committed"]
         assert kinds[["new_order", "payment"]].min() > 0
@@ -106,7 +106,7 @@ def test_a_lost_delivery_is_found(cluster: Cluster) -> None:
         cursor.execute(f"USE {tables.BY_KEY}")
         customer = "c_w_id = 1 AND c_d_id = 5 AND c_id = 7"
         cursor.execute(f"UPDATE customer SET c_balance = c_balance - 3 WHERE {customer}")
-        [found] = consistency._of_customers(cursor, [(1, 5, 7), (1, 5, 8)])
+        [violation] = consistency._of_customers(cursor, [(1, 5, 7), (1, 5, 8)])
         cursor.execute(f"UPDATE customer SET c_balance = c_balance + 3 WHERE {customer}")
         assert list(consistency._of_customers(cursor, [(1, 5, 7)])) == []
-    assert found.startswith("12: customer (1, 5, 7) ")
+    assert violation.startswith("12: customer (1, 5, 7) ")

@@ -14,8 +14,8 @@ LOADS, LOOKUPS = (catalogue.find(name) for name in ("bulk-load", "api-ceiling"))
 
 
 def contrasts(experiment, size: str = "quick") -> dict:
-    found = experiment.contrasts(experiment, experiment.size(size), pd.DataFrame())
-    return {each.name: each for each in found}
+    planned = experiment.contrasts(experiment, experiment.size(size), pd.DataFrame())
+    return {contrast.name: contrast for contrast in planned}
 
 
 def test_every_way_to_load_is_measured_with_few_connections_and_many():
@@ -44,23 +44,23 @@ def test_the_redo_log_is_compared_by_starts_and_ndb_import_in_turns():
 
 def test_the_ndb_api_is_compared_with_sql_one_at_a_time_and_many_at_once():
     """With the same clients on the same cluster; the first one is judged."""
-    found = contrasts(LOOKUPS)
-    assert found["api"].claims == ("R-nosql",)
-    assert found["api-at-once"].blocks == 4
-    for each in found.values():
-        assert (each.a.point.workload, each.b.point.workload) == ("ndb_api", "oltp_point_select")
-        assert each.a.point.clients == each.b.point.clients == 64
+    planned = contrasts(LOOKUPS)
+    assert planned["api"].claims == ("R-nosql",)
+    assert planned["api-at-once"].blocks == 4
+    for a, b in ((contrast.a.point, contrast.b.point) for contrast in planned.values()):
+        assert (a.workload, b.workload) == ("ndb_api", "oltp_point_select")
+        assert a.clients == b.clients == 64
     assert len(LOOKUPS.clusters()) == 1
 
 
-@pytest.mark.parametrize("experiment", [LOADS, LOOKUPS], ids=lambda each: each.name)
+@pytest.mark.parametrize("experiment", [LOADS, LOOKUPS], ids=lambda experiment: experiment.name)
 def test_both_fit_their_time(experiment):
     """The quick profile with its least blocks, and the smoke profile with one block of each."""
     times = {}
     for size, blocks in (("quick", 4), ("smoke", 1)):
         wanted = experiment.size(size)
-        each = contrasts(experiment, size).values()
-        blocks_s = sum(blocks * time_needed.block_s(c, experiment, wanted) for c in each)
+        planned = contrasts(experiment, size).values()
+        blocks_s = sum(blocks * time_needed.block_s(c, experiment, wanted) for c in planned)
         times[size] = time_needed.sweep_s(experiment, wanted) + blocks_s
     assert times["quick"] < 15 * 60
     assert times["smoke"] < 90
