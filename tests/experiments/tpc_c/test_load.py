@@ -11,9 +11,9 @@ from stand_ins import put_program
 
 from ndblab.dataset import table
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import go_tpc, output
+from ndblab.experiments.tpc_c import go_tpc
 from ndblab.experiments.tpc_c import load as generator
-from ndblab.experiments.tpc_c.output import Interval, Kind, Outcome
+from ndblab.experiments.tpc_c.go_tpc import Interval, Kind, Outcome
 from ndblab.install import requirements
 from ndblab.measuring import slice_tables
 from ndblab.planning import profile
@@ -142,7 +142,7 @@ def lines(*messages: str, end_s: float = 3.02) -> list:
 
 def test_transactions_are_counted_by_kind_and_by_interval() -> None:
     """The end of the load is in no interval; its transactions are in the summary."""
-    outcome = output.outcome(lines(), 3)
+    outcome = go_tpc.outcome(lines(), 3)
     assert outcome.status == "ok"
     assert [(i.ended_s, i.committed, i.failed) for i in outcome.intervals] == [
         (1.0, 25, 0),
@@ -150,12 +150,12 @@ def test_transactions_are_counted_by_kind_and_by_interval() -> None:
     ]
     assert outcome.committed == 85
     assert outcome.kinds["new_order"].latency_p95_ms == 35.7
-    assert outcome.kinds["stock_level"] == output.Kind()
+    assert outcome.kinds["stock_level"] == Kind()
 
 
 def test_a_transaction_that_ndb_gives_up_is_counted_by_error_and_statement() -> None:
     """go-tpc writes the statement as it stands, over several lines."""
-    outcome = output.outcome(lines(LOCKED, LOCKED, TWO_LINES), 3)
+    outcome = go_tpc.outcome(lines(LOCKED, LOCKED, TWO_LINES), 3)
     assert outcome.status == "ok"
     assert outcome.errors == {
         (1205, "SELECT new_order FOR UPDATE"): 2,
@@ -177,12 +177,12 @@ def test_a_transaction_that_ndb_gives_up_is_counted_by_error_and_statement() -> 
 )
 def test_what_is_no_load_has_a_status_that_says_why(printed: list, status: str) -> None:
     """go-tpc exits with 0 in all of these."""
-    assert output.outcome(printed, 3).status.startswith(status)
+    assert go_tpc.outcome(printed, 3).status.startswith(status)
 
 
 def test_an_exit_with_an_error_is_one_whatever_was_printed() -> None:
     """A killed go-tpc has no summary to believe."""
-    outcome = output.outcome(lines(), 3, "go-tpc ended with killed by signal 9")
+    outcome = go_tpc.outcome(lines(), 3, "go-tpc ended with killed by signal 9")
     assert outcome.status.startswith("go-tpc ended with killed by signal 9")
     assert outcome.committed == 0
 
@@ -190,7 +190,7 @@ def test_an_exit_with_an_error_is_one_whatever_was_printed() -> None:
 def test_idle_intervals_print_nothing_and_make_the_next_one_longer() -> None:
     """Two intervals with the same kinds are never taken for one."""
     printed = [*interval(1.0, 5, 0), *interval(1.1, 6, 0), *interval(4.0, 7, 0)]
-    outcome = output.outcome([*printed, *summary(4.5, new_order=18)], 4)
+    outcome = go_tpc.outcome([*printed, *summary(4.5, new_order=18)], 4)
     assert [i.committed for i in outcome.intervals] == [5, 6, 7]
 
 

@@ -60,26 +60,14 @@ def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     committed, failed = (counted[name].sum(axis=1) for name in ("committed", "failed"))
     tps = good["qps"].astype(float)
     share = counted["committed"][NEW_ORDER] / committed
-    local = locality(tables["locality"])
+    locality = tables["locality"]
     return good.assign(
         variant=good["variant"].astype(str),
         tps=tps,
         tpm_c=60 * tps * ids.map(share),
         failed_share=ids.map(failed / (committed + failed)),
-        local_share=ids.map(local["local_share"]),
-        pruned_share=ids.map(local["pruned_share"]),
-    )
-
-
-def locality(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `local_share` of the rows read, `pruned_share` of the scans, `hinted_share` by run."""
-    by_run = table.set_index(table["run_id"].astype(str))
-    return pd.DataFrame(
-        {
-            "local_share": by_run["local_reads"] / by_run["reads"].where(by_run["reads"] > 0),
-            "pruned_share": by_run["pruned_scans"] / by_run["scans"].where(by_run["scans"] > 0),
-            "hinted_share": by_run["hinted"] / by_run["probes"].where(by_run["probes"] > 0),
-        }
+        local_share=ids.map(_share(locality, "local_reads", "reads")),
+        pruned_share=ids.map(_share(locality, "pruned_scans", "scans")),
     )
 
 
@@ -97,17 +85,13 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     `variant`, `transaction`, `committed`, `failed`, `latency_avg_ms` of those that committed; kinds
     are in the order of the specification.
     """
-    mine = _of_variants(tables, "transactions")
+    in_order = pd.CategoricalDtype(list(TRANSACTIONS))
+    mine = _of_variants(tables, "transactions").astype({"transaction": in_order})
     mine = mine.assign(total_ms=mine["latency_avg_ms"].fillna(0) * mine["committed"])
-    keys = ["variant", "transaction"]
-    sums = mine.groupby(keys)[["committed", "failed", "total_ms"]].sum().reset_index()
+    groups = mine.groupby(["variant", "transaction"], observed=True)
+    sums = groups[["committed", "failed", "total_ms"]].sum().reset_index()
     sums["latency_avg_ms"] = sums.pop("total_ms") / sums["committed"]
-    order = sums["transaction"].map(list(TRANSACTIONS).index)
-    return (
-        sums.assign(order=order)
-        .sort_values(["variant", "order"], ignore_index=True)
-        .drop(columns="order")
-    )
+    return sums.astype({"transaction": str})
 
 
 def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -170,6 +154,12 @@ def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
             used = node_cpu_ms(tables["slices"], tables["processes"])
             return contrasts.measured_ratio(tables["slices"], contrast, used)
     return Estimate(math.nan)
+
+
+def _share(locality: pd.DataFrame, part: str, whole: str) -> pd.Series:
+    """Return a part of a whole by run; NaN where the whole is 0."""
+    by_run = locality.set_index(locality["run_id"].astype(str))
+    return by_run[part] / by_run[whole].where(by_run[whole] > 0)
 
 
 def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:

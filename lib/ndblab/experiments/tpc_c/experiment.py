@@ -10,8 +10,7 @@ from ndblab.design.contrast import ALTERNATION, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
-from ndblab.experiments.tpc_c import TPC_C, go_tpc
-from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import TPC_C, database, go_tpc
 from ndblab.experiments.tpc_c.analysis import BY_KEY, MORE_SERVERS, PARTITIONING, SERVERS
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
@@ -23,7 +22,7 @@ TPC_C_ROW_BYTES = 700
 
 def _warehouses(number: int) -> dict[str, int]:
     """Return the fields of a profile with this number of warehouses."""
-    return {"tables": number, "table_size": tables.ROWS_PER_WAREHOUSE}
+    return {"tables": number, "table_size": database.ROWS_PER_WAREHOUSE}
 
 
 BLOCKS = LOOKS[1]
@@ -34,7 +33,7 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
     Raises LabError if the profile asks for warehouses of another size.
     """
-    tables.warehouses(size)
+    database.warehouses(size)
     most = max(size.servers)
     plain = product(size.servers, size.clients)
     return (
@@ -90,7 +89,7 @@ EXPERIMENTS = (
         shape={"networking": True, "row_bytes": TPC_C_ROW_BYTES},
         variants=(
             Variant(tcp_clients=True),
-            Variant(BY_KEY, tcp_clients=True, options={"database": tables.BY_KEY}),
+            Variant(BY_KEY, tcp_clients=True, options={"database": database.BY_KEY}),
         ),
         contrasts=contrasts,
         lacks=go_tpc.lacks,
