@@ -96,6 +96,6 @@ def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
         words = WORDS[str(variant)]
         rows.append((words, str(variant), int(clients), len(own), *rate, *own[parts].mean()))
     columns = ["interface", "variant", "clients", "runs", "qps", "low", "high", *parts]
-    table = pd.DataFrame(rows, columns=columns)
-    order = table["variant"].map(list(WORDS).index)
-    return table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        "variant", key=lambda names: names.map(list(WORDS).index), kind="stable", ignore_index=True
+    )

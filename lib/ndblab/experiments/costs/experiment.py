@@ -44,7 +44,7 @@ def servers_and_clients(experiment: Experiment, size: Profile) -> tuple[Point, .
     wanted += [(n, clients) for n in size.servers for clients in (n * per_server, total)]
     least = [(max(size.servers), max(size.clients))]
     fit = [(n, clients) for n, clients in wanted if n <= clients <= max(size.clients)]
-    return tuple(_point(*pair) for pair in dict.fromkeys(fit or least))
+    return tuple(Point(*pair) for pair in dict.fromkeys(fit or least))
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
@@ -57,14 +57,10 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
         FALLING: ((1, FALL[0]), (1, FALL[1])),
     }
     return tuple(
-        Contrast(name, ALTERNATION, Side(_point(*a)), Side(_point(*b)), (), blocks=BLOCKS)
+        Contrast(name, ALTERNATION, Side(Point(*a)), Side(Point(*b)), (), blocks=BLOCKS)
         for name, (a, b) in pairs.items()
         if a != b and a[0] <= a[1] <= max(size.clients)
     )
-
-
-def _point(servers: int, clients: int) -> Point:
-    return Point(servers, clients)
 
 
 EXPERIMENTS = (

@@ -81,12 +81,8 @@ def undivided_over_best(runs: pd.DataFrame) -> tuple[int, Estimate]:
     """Return the most clients, and throughput without quotas there, over that of the best division.
 
     Runs are paired by repeat. The best of several divisions looks better than it is, by chance, so
-    the ratio errs on the low side.
-
-    Raises
-    ------
-    MissingData
-        If there are no good runs of both with so many clients.
+    the ratio errs on the low side. Raises MissingData if there are no good runs of both with so
+    many clients.
     """
     good = _good(runs)
     most = int(divided(runs)["clients"].max())

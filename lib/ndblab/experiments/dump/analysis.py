@@ -40,13 +40,12 @@ def by_compression(dumps: pd.DataFrame) -> pd.DataFrame:
     `tool`, `compression`, `dumps` (their number), `duration_s` with its 95 % interval `low`,
     `high`, and `mb_per_s`, `content_mb`, `written_mb`, `ratio`.
     """
-    rows = []
+    means, rows = ["mb_per_s", "content_mb", "written_mb", "ratio"], []
     for (tool, compression), kind in dumps.groupby(["tool", "compression"], observed=True):
-        means = kind[["mb_per_s", "content_mb", "written_mb", "ratio"]].mean()
         taken_s = estimate.positive(kind["duration_s"])
-        rows.append((str(tool), str(compression), len(kind), *taken_s, *means))
-    columns = ["tool", "compression", "dumps", "duration_s", "low", "high"]
-    columns += ["mb_per_s", "content_mb", "written_mb", "ratio"]
-    table = pd.DataFrame(rows, columns=columns)
-    order = table["compression"].map(COMPRESSIONS.index)
-    return table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
+        rows.append((str(tool), str(compression), len(kind), *taken_s, *kind[means].mean()))
+    columns = ["tool", "compression", "dumps", "duration_s", "low", "high", *means]
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        "compression", key=lambda kinds: kinds.map(COMPRESSIONS.index), kind="stable",
+        ignore_index=True,
+    )  # fmt: skip

@@ -135,8 +135,8 @@ def _shares(tables: Tables) -> pd.DataFrame:
         raise MissingData("no run that tells where its reads were answered")
     table = table.assign(name=table["variant"].map(_NAMES))
     table[[LOCAL, NEAR]] *= 100
-    place = {variant: place for place, variant in enumerate(_NAMES)}
-    return table.sort_values("variant", key=lambda names: names.map(place), ignore_index=True)
+    order = list(_NAMES).index
+    return table.sort_values("variant", key=lambda names: names.map(order), ignore_index=True)
 
 
 FIGURES = {

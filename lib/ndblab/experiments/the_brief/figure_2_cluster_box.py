@@ -15,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from ndblab import formatting
 from ndblab.experiments.the_brief import roles
-from ndblab.figures import sheet, style
+from ndblab.figures import sheet
 from ndblab.figures.sheet import Head
 from ndblab.machine.host import Host
 from ndblab.planning.data_node import GIB
@@ -141,7 +141,7 @@ def _servers(
 
 def _share(plan: Plan, server: Node, host: Host) -> str:
     if plan.budget.kind == "pinned":
-        return f"{roles.cpus(server.share)} ({roles.part(server.share, host)})"
+        return roles.cpus_and_part(server.share, host)
     if plan.budget.kind == "scaled":
         limit, side = server.share.quota_cpus or 0, plan.sql_side.quota_cpus or 0
         return (
@@ -161,7 +161,7 @@ def _data_node(plan: Plan, node: Node, host: Host) -> str:
         f"{threads.send} send, {threads.recv} recv"
     )
     share = {
-        "pinned": f"{roles.cpus(node.share)} ({roles.part(node.share, host)})",
+        "pinned": roles.cpus_and_part(node.share, host),
         "scaled": f"at most {roles.amount(node.share.quota_cpus or 0)} "
         f"({roles.OF_THE_BRIEF['data node']})",
     }.get(plan.budget.kind, "no limit")
@@ -217,10 +217,9 @@ def _process(
     ax: Axes, left: float, edges: tuple[float, float], width: float, colour: str, text: str
 ) -> None:
     _rectangle(ax, left, edges, width, colour, "#555555")
-    ink = "white" if colour == roles.DATA_NODE else style.INK
     text = _folded(ax, text, width)
-    ax.text(left + width / 2, sum(edges) / 2, text, fontsize=8, color=ink, ha="center",
-            va="center", linespacing=1.4, zorder=6)  # fmt: skip
+    ax.text(left + width / 2, sum(edges) / 2, text, fontsize=8, color=roles.ink(colour),
+            ha="center", va="center", linespacing=1.4, zorder=6)  # fmt: skip
 
 
 def _folded(ax: Axes, text: str, width: float) -> str:

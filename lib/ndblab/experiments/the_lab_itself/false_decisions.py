@@ -24,20 +24,16 @@ _SEED = 7742
 def counted(slices: pd.DataFrame) -> pd.DataFrame:
     """Count the analyses that find a difference at any look.
 
+    Raises MissingData if the contrast has no whole block.
+
     Returns
     -------
     `analyses` (as recorded: all blocks as one sequence; each start: its blocks alone; resampled),
     `number` of them, `blocks` of each (the most), `false`, `false_pct` with its 95 % interval `low`
     and `high`. The interval treats analyses as independent: it says how exact the count is.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
     """
-    logs = contrasts.log_ratios(slices, trust.A_A)
-    by_block = contrasts.whole(slices, trust.A_A).groupby("block")["start"].first()
-    starts = [logs[by_block.to_numpy() == start] for start in by_block.unique()]
+    logs, start = contrasts.log_ratios(slices, trust.A_A), _start_of_block(slices)
+    starts = [logs[start == number] for number in dict.fromkeys(start)]
     kinds = {
         "as recorded": [_differs(logs[None])],
         "each start": [_differs(part[None]) for part in starts],
@@ -59,13 +55,17 @@ def correlation(slices: pd.DataFrame) -> Estimate:
     NaN for fewer than 5 pairs of neighbours. Raises MissingData if the contrast has no whole block.
     """
     logs = contrasts.of_blocks(contrasts.log_ratios(slices, trust.A_A))
-    starts = contrasts.whole(slices, trust.A_A).groupby("block")["start"].first().to_numpy()
-    same = starts[1:] == starts[:-1]
+    start = _start_of_block(slices)
+    same = start[1:] == start[:-1]
     if same.sum() < 5:
         return Estimate(np.nan)
     value = float(np.corrcoef(logs[:-1][same], logs[1:][same])[0, 1])
     half = ndtri((1 + CONFIDENCE) / 2) / np.sqrt(same.sum() - 3)
     return Estimate(value, *(float(np.tanh(np.arctanh(value) + x)) for x in (-half, half)))
+
+
+def _start_of_block(slices: pd.DataFrame) -> np.ndarray:
+    return contrasts.whole(slices, trust.A_A).groupby("block")["start"].first().to_numpy()
 
 
 def _resampled(logs: np.ndarray) -> np.ndarray:

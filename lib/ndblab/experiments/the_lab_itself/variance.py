@@ -25,34 +25,28 @@ _SEED = 7742
 def components(slices: pd.DataFrame) -> pd.DataFrame:
     """Return the standard deviation that each part adds to a slice's throughput.
 
+    Raises MissingData if the contrast has no whole block.
+
     Returns
     -------
     `part`, `number` of them, `sd_pct` with its 95 % interval `low` and `high` (NaN where there are
     too few). Percent of throughput.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
     """
     point, drawn, numbers = _variances(slices)
-    return _table("part", PARTS, np.sqrt(point), np.sqrt(drawn)).assign(number=numbers)[
-        ["part", "number", "sd_pct", "low", "high"]
-    ]
+    table = _table("part", PARTS, np.sqrt(point), np.sqrt(drawn))
+    table.insert(1, "number", numbers)
+    return table
 
 
 def apart(slices: pd.DataFrame) -> pd.DataFrame:
     """Return how much two slices of the same configuration differ, by how far apart they are.
 
+    Raises MissingData if the contrast has no whole block.
+
     Returns
     -------
     `apart`, `sd_pct` of the logarithm of their ratio with its 95 % interval `low` and `high`, and
     `times` that of slices of one block, with `times_low` and `times_high`.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
     """
     point, drawn, _ = _variances(slices)
     together, of_draws = (np.sqrt(2 * np.cumsum(x, axis=0)) for x in (point, drawn))

@@ -8,6 +8,7 @@ customer whose payments are right, and 11 holds before the first delivery only.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
@@ -106,12 +107,12 @@ def delivered(
 def _of_districts(cursor: Cursor, after: Mapping[District, Stand]) -> Iterator[str]:
     """Check conditions 1, 2, 3, 8 and 9."""
     open_orders, newest, paid = _undelivered(cursor), _newest(cursor, after), _payments(cursor)
-    sums: dict[int, Decimal] = {}
-    received: dict[int, Decimal] = {}
+    sums: dict[int, Decimal] = defaultdict(Decimal)
+    received: dict[int, Decimal] = defaultdict(Decimal)
     for district, next_order, ytd in _districts(cursor):
-        sums[district[0]] = sums.get(district[0], Decimal(0)) + ytd
         payments = paid.get(district, Decimal(0))
-        received[district[0]] = received.get(district[0], Decimal(0)) + payments
+        sums[district[0]] += ytd
+        received[district[0]] += payments
         if newest[district] != next_order - 1:
             yield (f"2: the last order of district {district} is {newest[district]}, its next "
                    f"{next_order}")  # fmt: skip

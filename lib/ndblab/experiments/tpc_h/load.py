@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.experiments.tpc_h import ANSWERS, client, loading, of_query, query_number
+from ndblab.experiments.tpc_h import ANSWERS, client, loading, of_query, queries, query_number
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.machine.commands import exit_reason, last_line
 from ndblab.planning import workload
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine import Process
 
-WORKLOADS = tuple(of_query(number) for number in range(1, 23))
+WORKLOADS = tuple(map(of_query, queries.NUMBERS))
 ROLE = workload.CLIENT
 MOST_S = 60
 """Longest time of one execution; a query that takes longer is a failed run that says so."""
