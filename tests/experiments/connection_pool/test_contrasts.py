@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import functools
 
+from experiments import planned
 from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION, DUET
 from ndblab.experiments.connection_pool.experiment import POOLS
 from ndblab.planning import deployment
 
 EXPERIMENT = catalogue.find("connection-pool")
-
-
-def made(profile: str = "quick", **size):
-    planned = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size(profile, size), pd.DataFrame())
-    return {contrast.name: contrast for contrast in planned}
+made = functools.partial(planned.contrasts, EXPERIMENT)
 
 
 def test_each_pair_is_compared_with_whole_cpus_in_turns_and_under_shares_at_once():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import functools
 
+from experiments import planned
 from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION
 from ndblab.machine import host
@@ -12,12 +13,8 @@ from ndblab.planning.shape import Places
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 
 EXPERIMENT = catalogue.find("read-locality")
+made = functools.partial(planned.contrasts, EXPERIMENT)
 MAIN = ("default", "read-backup", "primary-only", "fully-replicated")
-
-
-def made(profile: str = "quick", **size):
-    planned = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size(profile, size), pd.DataFrame())
-    return {contrast.name: contrast for contrast in planned}
 
 
 def test_all_kinds_of_tables_share_a_cluster_and_domains_have_their_own():

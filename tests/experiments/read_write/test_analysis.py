@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments import planned
 from experiments.read_write import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import analysis as variations
@@ -43,5 +44,5 @@ def test_ratios_of_lookups_count_keys() -> None:
 
 def test_every_contrast_is_named_in_words() -> None:
     """A contrast without a claim is seen nowhere else."""
-    sided = {name for name, contrast in made_up.contrasts().items() if contrast.b}
+    sided = {name for name, contrast in planned.contrasts(made_up.EXPERIMENT).items() if contrast.b}
     assert sided == set(variations.RATIOS)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import pandas as pd
 import pytest
 
+from experiments import planned
 from experiments.read_write import made_up
 from ndblab.design import catalogue, time_needed
 from ndblab.experiments.read_write import FILTERED, IN_LISTS
@@ -12,12 +15,7 @@ from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics import summary
 
 EXPERIMENT = catalogue.find("read-write")
-
-
-def contrasts(profile: str = "quick", points: pd.DataFrame | None = None, **size: object) -> dict:
-    wanted = EXPERIMENT.size(profile, size)
-    points = pd.DataFrame() if points is None else points
-    return {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, wanted, points)}
+contrasts = functools.partial(planned.contrasts, EXPERIMENT)
 
 
 def swept() -> pd.DataFrame:
@@ -38,13 +36,13 @@ def test_everything_runs_on_one_cluster():
 
 
 def test_sides_have_the_clients_of_their_own_best():
-    planned = contrasts(points=swept())
+    by_name = contrasts(points=swept())
     best = {("filter", "a"): FILTERED, ("filter", "b"): READ_WRITE, ("lookups", "b"): POINT_SELECT}
     for (name, side), workload in best.items():
-        assert planned[name].side(side).point.workload == workload
-        assert planned[name].side(side).point.clients == 32
-    assert planned["lookups"].a.point.workload == IN_LISTS
-    assert planned["lookups"].a.point.variant == "in-100"
+        assert by_name[name].side(side).point.workload == workload
+        assert by_name[name].side(side).point.clients == 32
+    assert by_name["lookups"].a.point.workload == IN_LISTS
+    assert by_name["lookups"].a.point.variant == "in-100"
 
 
 def test_half_of_the_data_nodes_cpus_is_half_of_their_share():
@@ -58,9 +56,9 @@ def test_half_of_the_data_nodes_cpus_is_half_of_their_share():
 
 def test_what_no_claim_waits_for_has_blocks_of_its_own():
     """Enough for an interval; the smoke profile leaves it out."""
-    planned = contrasts().values()
-    assert {contrast.blocks for contrast in planned if not contrast.claims} == {4}
-    assert {contrast.blocks for contrast in planned if contrast.claims} == {0}
+    made = contrasts().values()
+    assert {contrast.blocks for contrast in made if not contrast.claims} == {4}
+    assert {contrast.blocks for contrast in made if contrast.claims} == {0}
     assert all(contrast.claims for contrast in contrasts("smoke").values())
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import functools
+
 import pytest
 
+from experiments import planned
 from ndblab.design import catalogue
 from ndblab.design.contrast import CONDITIONS, SWITCHED, TURN_ORDERS
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
-from ndblab.experiments.the_lab_itself import experiment as self_contrasts
 from ndblab.statistics.sequential import LOOKS
 
 EXPERIMENT = catalogue.find("the-lab-itself")
-
-
-def made(size: str = "quick", **overrides):
-    profile = EXPERIMENT.size(size, overrides)
-    planned = self_contrasts.the_lab_itself(EXPERIMENT, profile, pd.DataFrame())
-    return {contrast.name: contrast for contrast in planned}
+made = functools.partial(planned.contrasts, EXPERIMENT)
 
 
 def test_identical_sides_are_identical_and_span_cluster_starts():

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 
-import pandas as pd
 import pytest
 
+from experiments import planned
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
 from ndblab.design import catalogue, time_needed
@@ -74,7 +74,7 @@ def test_both_ways_of_partitioning_share_a_cluster() -> None:
 
 def test_each_contrast_changes_one_thing() -> None:
     """Partitioning, or servers with as many clients for each."""
-    contrasts = {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())}
+    contrasts = planned.contrasts(EXPERIMENT)
     a, b = contrasts["partitioning"].a.point, contrasts["partitioning"].b.point
     assert (a.servers, a.clients) == (b.servers, b.clients)
     assert (a.variant, b.variant) == ("default", "by-key")
@@ -82,14 +82,13 @@ def test_each_contrast_changes_one_thing() -> None:
         a, b = contrasts[name].a.point, contrasts[name].b.point
         assert (a.servers, a.clients) == (2 * b.servers, 2 * b.clients)
         assert a.variant == b.variant
-    [smoke] = EXPERIMENT.contrasts(EXPERIMENT, SMOKE, pd.DataFrame())
-    assert smoke.name == "partitioning"
+    assert list(planned.contrasts(EXPERIMENT, "smoke")) == ["partitioning"]
 
 
 def test_the_profiles_fit_their_time() -> None:
     """Filling the tables included."""
     for size, blocks, most_s in ((SMOKE, 1, 75), (QUICK, 6, 800)):
-        contrasts = EXPERIMENT.contrasts(EXPERIMENT, size, pd.DataFrame())
+        contrasts = planned.contrasts(EXPERIMENT, size.name).values()
         blocks_s = sum(blocks * time_needed.block_s(c, EXPERIMENT, size) for c in contrasts)
         assert time_needed.sweep_s(EXPERIMENT, size) + blocks_s < most_s
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
+from experiments.planned import contrasts
 from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION, STARTS
 from ndblab.experiments.bulk_load import LOADERS
 from ndblab.planning import deployment
 
 LOADS, LOOKUPS = (catalogue.find(name) for name in ("bulk-load", "api-ceiling"))
-
-
-def contrasts(experiment, size: str = "quick") -> dict:
-    planned = experiment.contrasts(experiment, experiment.size(size), pd.DataFrame())
-    return {contrast.name: contrast for contrast in planned}
 
 
 def test_every_way_to_load_is_measured_with_few_connections_and_many():

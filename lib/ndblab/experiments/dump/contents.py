@@ -81,8 +81,3 @@ def of_shell(folder: Path, printed: str) -> Contents:
         raise LabError(_INCOMPLETE, found="MySQL Shell printed no number of tables or rows")
     tables, rows = (int(number[1]) for number in numbers)
     return Contents(tables, rows, int(json.loads(done.read_text())["dataBytes"]))
-
-
-def written_bytes(folder: Path) -> int:
-    """Return the size of all files of a dump."""
-    return sum(file.stat().st_size for file in folder.iterdir())

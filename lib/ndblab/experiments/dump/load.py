@@ -6,6 +6,7 @@ behind.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -81,7 +82,7 @@ def _checked(cluster: Cluster, job: Job, ended: Ended) -> Ended:
         "tables": dump.tables,
         "rows": dump.rows,
         "content_bytes": dump.size_bytes,
-        "written_bytes": contents.written_bytes(folder),
+        "written_bytes": sum(file.stat().st_size for file in folder.iterdir()),
     }
     return replace(ended, tables={"dumps": pd.DataFrame([row])})
 

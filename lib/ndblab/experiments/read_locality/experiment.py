@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import product
 
 import pandas as pd
@@ -97,19 +98,13 @@ EXPERIMENTS = (
         slices={"smoke": Length(0, 1)},
         shape={"node_groups": 2},
         variants=(
-            Variant(options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=COMMENTS[READ_BACKUP]),
+            _variant(table_options=COMMENTS[READ_BACKUP]),
             *(
-                Variant(
-                    kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
-                    neighbours=True,
-                )
+                _variant(kind, table_options=comment, neighbours=True)
                 for kind, comment in COMMENTS.items()
             ),
             *(
-                Variant(
-                    name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
-                    my_cnf=_NO_STATISTICS, table_options=COMMENTS[kind],
-                )
+                _variant(name, {"domains": True}, table_options=COMMENTS[kind], contrasts_only=True)
                 for name, kind in ((DOMAINS, READ_BACKUP), (DOMAINS_PRIMARY, PRIMARY_ONLY))
             ),
         ),

@@ -18,14 +18,12 @@ from ndblab.statistics.sequential import LOOKS
 
 TPC_C_ROW_BYTES = 700
 """Data memory for a row of TPC-C, twice what it takes at first, since a load adds orders."""
+BLOCKS = LOOKS[1]
 
 
 def _warehouses(number: int) -> dict[str, int]:
     """Return the fields of a profile with this number of warehouses."""
     return {"tables": number, "table_size": database.ROWS_PER_WAREHOUSE}
-
-
-BLOCKS = LOOKS[1]
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
