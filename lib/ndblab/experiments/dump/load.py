@@ -54,10 +54,7 @@ def warm_up(cluster: Cluster, job: Job) -> str:
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Action]:
     """Dump once, for the length of a `with` block at most."""
-
-    def checked(ended: Ended) -> Ended:
-        return _checked(cluster, job, ended)
-
+    checked = functools.partial(_checked, cluster, job)
     timeout_s = GRACE_S + job.profile.rows / LEAST_ROWS_PER_S
     try:
         with action.running(cluster, commands(job)[0], timeout_s, checked) as dumping:

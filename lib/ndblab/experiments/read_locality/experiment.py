@@ -22,8 +22,7 @@ from ndblab.statistics.sequential import LOOKS
 _NO_SCANS = {"range-selects": "off"}
 _NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
 """Else servers read index statistics for minutes after a start, and count these rows as read."""
-
-
+_variant = functools.partial(Variant, options=_NO_SCANS, my_cnf=_NO_STATISTICS)
 COMMENTS = {
     READ_BACKUP: "COMMENT='NDB_TABLE=READ_BACKUP=1'",
     PRIMARY_ONLY: "COMMENT='NDB_TABLE=READ_BACKUP=0'",
