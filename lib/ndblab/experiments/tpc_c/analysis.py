@@ -9,7 +9,6 @@ a rate, not a result.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Mapping
 
@@ -111,17 +110,6 @@ def inconsistent(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     return list(dict.fromkeys(statuses[statuses.str.startswith(INCONSISTENT)]))
 
 
-def node_cpu_ms(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the data nodes' CPU time per transaction in ms by slice, or raise MissingData."""
-    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
-    ids = [str(name) for name in good["run_id"]]
-    used = Usage(processes, processes.iloc[:0]).of_roles(ids)
-    if "ndbmtd" not in used:
-        raise MissingData("no CPU of ndbmtd was recorded")
-    rates = good.set_index(good["run_id"].astype(str))["qps"].astype(float)
-    return (10 * used["ndbmtd"] / rates).dropna()
-
-
 def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the ratios of the contrasts that were measured, of throughput and of node CPU.
 
@@ -144,11 +132,15 @@ def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
-    if contrast == PARTITIONING:
-        with contextlib.suppress(MissingData):
-            used = node_cpu_ms(tables["slices"], tables["processes"])
-            return contrasts.measured_ratio(tables["slices"], contrast, used)
-    return Estimate(math.nan)
+    """Compare the data nodes' CPU time per transaction; NaN where it was not recorded."""
+    if contrast != PARTITIONING:
+        return Estimate(math.nan)
+    slices, processes = tables["slices"], tables["processes"]
+    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
+    ids = good["run_id"].astype(str)
+    used = Usage(processes, processes.iloc[:0]).roles.reindex(index=ids, columns=["ndbmtd"])
+    cost = used["ndbmtd"] / good.set_index(ids)["qps"].astype(float)
+    return contrasts.measured_ratio(slices, contrast, cost)
 
 
 def _share(locality: pd.DataFrame, part: str, whole: str) -> pd.Series:
