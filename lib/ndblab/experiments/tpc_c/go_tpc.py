@@ -230,7 +230,7 @@ def outcome(lines: Sequence[tuple[float, str]], seconds: float, ended: str = "")
 def _statistics(
     lines: Sequence[tuple[float, str]], what: str
 ) -> Iterator[tuple[float, str, dict[str, float]]]:
-    """Yield when it printed what of which kind: "Current" of an interval, "Summary" of all."""
+    """Yield the time, kind and values of lines on an interval ("Current") or on all ("Summary")."""
     for at_s, line in lines:
         match = _STATISTICS.match(line)
         if match and match[1] == what:
