@@ -14,4 +14,6 @@ def contrasts(
     """Return the contrasts of a profile by name; `points` are those of its sweep, if it is over."""
     points = pd.DataFrame() if points is None else points
     made = experiment.contrasts(experiment, experiment.size(profile, size), points)
-    return {contrast.name: contrast for contrast in made}
+    by_name = {contrast.name: contrast for contrast in made}
+    assert len(by_name) == len(made)
+    return by_name
