@@ -88,7 +88,5 @@ def test_the_quick_profile_takes_a_quarter_of_an_hour_at_most():
 def test_the_smoke_profile_takes_a_minute_and_a_half_at_most():
     """One block of each contrast follows the sweep."""
     smoke = EXPERIMENT.size("smoke")
-    blocks_s = sum(
-        time_needed.block_s(c, EXPERIMENT, smoke) for c in contrasts("smoke").values()
-    )
+    blocks_s = sum(time_needed.block_s(c, EXPERIMENT, smoke) for c in contrasts("smoke").values())
     assert time_needed.sweep_s(EXPERIMENT, smoke) + blocks_s < 85

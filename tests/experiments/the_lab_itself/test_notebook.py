@@ -32,9 +32,11 @@ def made_up(blocks: int | None = None) -> Dataset:
     asked = self_contrasts.the_lab_itself(EXPERIMENT, size, pd.DataFrame())
     parts = [
         made_up_slices.of(
-            contrast, blocks or contrast.blocks, ratio=RATIOS.get(contrast.name, 1.0),
+            contrast,
+            blocks or contrast.blocks,
+            ratio=RATIOS.get(contrast.name, 1.0),
             sd=(0.02, 0.03, 0.05),
-        )  # fmt: skip
+        )
         for contrast in asked
     ]
     slices = pd.concat(parts, ignore_index=True)

@@ -91,14 +91,14 @@ def counted(cursors: Iterable[Cursor]) -> dict[str, int]:
     for cursor in cursors:
         cursor.execute("SHOW GLOBAL STATUS LIKE 'Ndb\\_api\\_%'")
         status = dict(cursor.fetchall())
-        for column, variables in COUNTERS.items():
-            total[column] += sum(int(status[variable]) for variable in variables)
+        for name, variables in COUNTERS.items():
+            total[name] += sum(int(status[variable]) for variable in variables)
     return total
 
 
 def between(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """Return what was counted in between."""
-    return {column: after[column] - before[column] for column in COUNTERS}
+    return {name: after[name] - before[name] for name in COUNTERS}
 
 
 def probed(cursor: Cursor) -> dict[str, int]:
