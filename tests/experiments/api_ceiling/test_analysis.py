@@ -49,10 +49,10 @@ def test_interfaces_are_averaged_by_clients_in_their_order():
         run("default", 4, 9_000, mysqld=100, ndbmtd=60, sysbench=20),
         run("default", 4, 11_000, 2, mysqld=100, ndbmtd=60, sysbench=20),
     )
-    found = interfaces.costs(runs, processes)
-    assert list(found["interface"]) == ["SQL", "SQL", "NDB API, 32 at once"]
-    assert list(found["clients"]) == [4, 16, 4]
-    assert found.loc[0, "qps"] == 10_000
-    assert found.loc[0, "low"] < 10_000 < found.loc[0, "high"]
+    costs = interfaces.costs(runs, processes)
+    assert list(costs["interface"]) == ["SQL", "SQL", "NDB API, 32 at once"]
+    assert list(costs["clients"]) == [4, 16, 4]
+    assert costs.loc[0, "qps"] == 10_000
+    assert costs.loc[0, "low"] < 10_000 < costs.loc[0, "high"]
     with pytest.raises(MissingData):
         interfaces.costs(runs.assign(status="lost"), processes)

@@ -35,8 +35,9 @@ def tables() -> dict[str, pd.DataFrame]:
         for run in runs.itertuples()
     ]  # fmt: skip
     made = {"runs": runs, "processes": pd.concat(used)}
-    found = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
-    made["slices"] = pd.concat([made_up_slices.of(c, 5, seed=1) for c in found], ignore_index=True)
+    planned = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
+    slices = [made_up_slices.of(contrast, 5, seed=1) for contrast in planned]
+    made["slices"] = pd.concat(slices, ignore_index=True)
     recording = SimpleNamespace(slices=made["slices"], processes=made["processes"])
     made["ratios"] = interfaces.ratios([recording])
     return made

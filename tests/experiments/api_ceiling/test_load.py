@@ -67,10 +67,10 @@ class Cluster:
         assert "ndbinfo.counters" in sql
 
     def fetchall(self) -> list[tuple]:
-        found = self.counted.pop(0)
-        if isinstance(found, Exception):
-            raise found
-        return [(found,)]
+        value = self.counted.pop(0)
+        if isinstance(value, Exception):
+            raise value
+        return [(value,)]
 
     def spawn_client(self, argv, env, **streams):
         return LOCAL.spawn(argv, None, env, **streams)

@@ -33,6 +33,6 @@ def test_its_transactions_are_counted():
 )
 def test_failed_operations_and_early_ends_do_not_count(text, code, reason):
     """flexAsynch counts operations that failed, and ends with 0."""
-    found = output.result(text, code, 10)
-    assert found.status.startswith(reason)
-    assert found.transactions == 0
+    result = output.result(text, code, 10)
+    assert result.status.startswith(reason)
+    assert result.transactions == 0

@@ -20,15 +20,15 @@ def of(*parts):
 
 def test_ways_are_averaged_in_their_order_with_what_a_row_costs():
     """LOAD DATA comes first; CPU time is divided by the rows of its own run."""
-    found = loads.by_way(
+    means = loads.by_way(
         of(
             made_up.load("ndb-import", rows_per_s=50_000),
             *(made_up.load(repeat=n, rows_per_s=rate) for n, rate in ((1, 18e3), (2, 22e3))),
             made_up.load(connections=1, rows_per_s=10_000),
         )
     )
-    assert list(found["way"]) == ["load-data", "load-data", "ndb-import"]
-    single, four, imported = found.itertuples()
+    assert list(means["way"]) == ["load-data", "load-data", "ndb-import"]
+    single, four, imported = means.itertuples()
     assert (single.connections, single.cpu_us) == (1, pytest.approx(180))
     assert (single.mysqld_us, single.ndbmtd_us, single.client_us) == pytest.approx((100, 60, 20))
     assert (four.loads, four.rows_per_s) == (2, 20_000)

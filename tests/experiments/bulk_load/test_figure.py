@@ -18,10 +18,10 @@ from ndblab.error import LabError
 def test_each_way_to_load_has_a_bar_of_its_rate_and_one_of_its_cost():
     """Parts of the cost by role; the ratios of the contrasts lead, then the fastest way."""
     experiment = catalogue.find("bulk-load")
-    found = experiment.contrasts(experiment, experiment.size("quick"), pd.DataFrame())
+    planned = experiment.contrasts(experiment, experiment.size("quick"), pd.DataFrame())
     slices = [
-        made_up_slices.of(each, 5, ratio=ratio, sd=(1e-4, 0.0, 0.0))
-        for each, ratio in zip(found, (2.0, 0.2, 0.8), strict=True)
+        made_up_slices.of(contrast, 5, ratio=ratio, sd=(1e-4, 0.0, 0.0))
+        for contrast, ratio in zip(planned, (2.0, 0.2, 0.8), strict=True)
     ]
     ways = {("load-data", 1): 10e3, ("load-data", 4): 20e3, ("inserts", 4): 15e3,
             ("sysbench", 4): 12e3, ("ndb-import", 4): 50e3}  # fmt: skip
@@ -36,7 +36,7 @@ def test_each_way_to_load_has_a_bar_of_its_rate_and_one_of_its_cost():
     figure = figures.draw("bulk-load", tables, [], caption("shared"))
     ratios, rate, cost = figure.axes
     assert [bar.get_width() for bar in rate.patches] == pytest.approx(
-        sorted((1.02 * each for each in ways.values()), reverse=True)
+        sorted((1.02 * rate for rate in ways.values()), reverse=True)
     )
     assert len(cost.get_yticks()) == len(ways)
     assert len(ratios.get_yticks()) == 3
@@ -55,14 +55,14 @@ def test_a_difference_within_the_error_makes_no_way_the_fastest():
              "ndb-import": (5e3, 5.1e3, 5.2e3)}  # fmt: skip
     loaded = (
         made_up.load(way, 4, repeat, rows_per_s=rate)
-        for way, each in rates.items()
-        for repeat, rate in enumerate(each, 1)
+        for way, of_way in rates.items()
+        for repeat, rate in enumerate(of_way, 1)
     )
     tables = small_runs.together(*loaded)
     tables["slices"] = pd.DataFrame(columns=list(SCHEMAS["slices"].columns), dtype=float)
-    found = title(figures.draw("bulk-load", tables, [], caption("shared")))
-    assert found.startswith("Fastest, not told apart: LOAD DATA and INSERT of many rows, 19")
-    assert "ndb_import" not in found
+    words = title(figures.draw("bulk-load", tables, [], caption("shared")))
+    assert words.startswith("Fastest, not told apart: LOAD DATA and INSERT of many rows, 19")
+    assert "ndb_import" not in words
 
 
 def test_loads_without_contrasts_say_so():

@@ -126,8 +126,8 @@ def test_every_load_begins_with_empty_tables_of_one_kind(tmp_path):
     """Those that sysbench makes have no secondary index either."""
     own = ways.statements(job(tmp_path))
     assert own[0] == "DROP DATABASE IF EXISTS bulk_load"
-    assert sum("CREATE TABLE bulk_load.sbtest" in each for each in own) == 2
-    assert not any("KEY k" in each for each in own)
+    assert sum("CREATE TABLE bulk_load.sbtest" in statement for statement in own) == 2
+    assert not any("KEY k" in statement for statement in own)
     assert len(ways.statements(job(tmp_path, "sysbench"))) == 2
     made = ways.command(job(tmp_path, "sysbench", clients=1))
     assert {"--threads=1", "--create_secondary=off", "--mysql-db=bulk_load"} <= set(made.argv)
@@ -250,10 +250,10 @@ def test_a_slice_of_a_load_is_the_whole_of_it(tmp_path, monkeypatch):
     place = {"run_id": "x_b001_1a", "contrast": "x", "block": 1, "slot": 1, "side": "a",
              "of": 4, "start": 1}  # fmt: skip
     [run] = slices.measure(cluster, [slices.Asked(place, wanted)])
-    found = run.tables["slices"].iloc[0]
-    assert (found["status"], found["queries"]) == ("ok", 2 * ROWS)
-    assert found["qps"] == pytest.approx(2 * ROWS / found["duration_s"], abs=0.01)
-    assert (found["host_busy_pct"], found["host_steal_pct"]) == (20, 10)
+    measured = run.tables["slices"].iloc[0]
+    assert (measured["status"], measured["queries"]) == ("ok", 2 * ROWS)
+    assert measured["qps"] == pytest.approx(2 * ROWS / measured["duration_s"], abs=0.01)
+    assert (measured["host_busy_pct"], measured["host_steal_pct"]) == (20, 10)
     assert run.disturbance == "the hypervisor takes 10 % of the CPUs"
     for name, frame in run.tables.items():
         table.render(name, frame, name)

@@ -22,13 +22,13 @@ def measured(blocks: int) -> Double:
 
 def test_what_pools_do_here_is_said_where_the_claims_cannot_be_tested():
     """A small host tells its reader what a pool does on it, and that the source had more CPUs."""
-    found = answered(measured(9))
-    assert len(found.certain) == 2
-    assert found.certain[0].startswith(
+    answer = answered(measured(9))
+    assert len(answer.certain) == 2
+    assert answer.certain[0].startswith(
         "with all CPUs, ndb_cluster_connection_pool=8 gave 9.8 % fewer queries than 1"
     )
-    assert found.certain[1].startswith("beside another server and under its quota, ndb")
-    assert len(found.untestable) == 2
+    assert answer.certain[1].startswith("beside another server and under its quota, ndb")
+    assert len(answer.untestable) == 2
 
 
 def test_nothing_is_certain_before_there_is_an_interval():

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import functools
 
+from experiments import planned
 from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION, DUET
 from ndblab.experiments.connection_pool.experiment import POOLS
 from ndblab.planning import deployment
 
 EXPERIMENT = catalogue.find("connection-pool")
-
-
-def made(profile: str = "quick", **size):
-    found = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size(profile, size), pd.DataFrame())
-    return {contrast.name: contrast for contrast in found}
+made = functools.partial(planned.contrasts, EXPERIMENT)
 
 
 def test_each_pair_is_compared_with_whole_cpus_in_turns_and_under_shares_at_once():
@@ -56,7 +53,7 @@ def test_there_is_a_server_with_each_pool_in_one_cluster():
 def test_the_smoke_profile_takes_less_than_a_minute_and_a_half():
     """With its one pair of pools, in both settings."""
     smoke = EXPERIMENT.size("smoke")
-    blocks = [time_needed.block_s(each, EXPERIMENT, smoke) for each in made("smoke").values()]
+    blocks = [time_needed.block_s(c, EXPERIMENT, smoke) for c in made("smoke").values()]
     starts_s = len(blocks) * time_needed.start_s(EXPERIMENT, smoke)
     assert len(blocks) == 2
     # A first block joins the start of the sweep.

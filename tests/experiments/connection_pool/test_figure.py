@@ -33,7 +33,7 @@ def tables(repeats: int = 3, whole: float = 5.0) -> dict[str, pd.DataFrame]:
     )  # fmt: skip
     processes = pd.concat([small_runs.cpu(name, *used) for name in runs["run_id"]])
     planned = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), runs)
-    slices = pd.concat([made_up_slices.of(each, 6, ratio=1.2) for each in planned])
+    slices = pd.concat([made_up_slices.of(contrast, 6, ratio=1.2) for contrast in planned])
     return {"runs": runs, "processes": processes, "slices": slices}
 
 

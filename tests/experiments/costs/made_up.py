@@ -30,8 +30,8 @@ def qps(servers: int, clients: int, dearer: float = 0.02) -> float:
 
 def processes(run_id: str, servers: int, rate: float, dearer: float = 0.02) -> pd.DataFrame:
     """Return what each process uses; idle servers are the last ones."""
-    each = rate * mysqld_us(servers, dearer) / 1e4 / servers
-    used = [("mysqld", 11 + n, each if n < servers else IDLE_PCT) for n in range(RUNNING)]
+    busy_pct = rate * mysqld_us(servers, dearer) / 1e4 / servers
+    used = [("mysqld", 11 + n, busy_pct if n < servers else IDLE_PCT) for n in range(RUNNING)]
     used += [("ndbmtd", n, rate * NDBMTD_US / 2e4) for n in (2, 3)]
     return small_runs.cpu(run_id, *used, ("sysbench", 0, rate * SYSBENCH_US / 1e4))
 

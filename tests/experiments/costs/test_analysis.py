@@ -20,8 +20,8 @@ def data():
 
 def test_what_idle_servers_use_is_no_part_of_a_query(data):
     """One server of sixteen costs what its own CPU says; the rest is a number of its own."""
-    found = analysis.points(data.runs, data.processes, data.ndb_threads)
-    one = found[(found["servers"] == 1) & (found["clients"] == 8)].iloc[0]
+    points = analysis.points(data.runs, data.processes, data.ndb_threads)
+    one = points[(points["servers"] == 1) & (points["clients"] == 8)].iloc[0]
     assert one["mysqld_us"] == pytest.approx(100)
     assert one["ndbmtd_us"] == pytest.approx(world.NDBMTD_US)
     assert one["cpu_us"] == pytest.approx(160)
@@ -31,8 +31,8 @@ def test_what_idle_servers_use_is_no_part_of_a_query(data):
 
 def test_with_all_servers_at_work_none_is_idle(data):
     """Their cost is the planted one, and there is no CPU of an idle server."""
-    found = analysis.points(data.runs, data.processes, data.ndb_threads)
-    all_of_them = found[found["servers"] == 16]
+    points = analysis.points(data.runs, data.processes, data.ndb_threads)
+    all_of_them = points[points["servers"] == 16]
     assert list(all_of_them["mysqld_us"]) == pytest.approx([world.mysqld_us(16)] * 2)
     assert all_of_them["idle_pct"].isna().all()
 
@@ -45,12 +45,12 @@ def test_system_time_of_data_nodes_is_told_apart(data):
 
 def test_numbers_of_servers_are_compared_at_equal_clients(data):
     """Eight each, and 64 in all: the numbers of clients that all of them were run with."""
-    found = analysis.compared(data.runs)
-    assert list(found) == ["8 clients each", "64 clients in all"]
-    each, total = found.values()
-    assert set(each["clients"] / each["servers"]) == {8}
+    tables = analysis.compared(data.runs)
+    assert list(tables) == ["8 clients each", "64 clients in all"]
+    per_server, total = tables.values()
+    assert set(per_server["clients"] / per_server["servers"]) == {8}
     assert set(total["clients"]) == {64}
-    assert set(each["servers"]) == set(total["servers"]) == {1, 2, 4, 8, 16}
+    assert set(per_server["servers"]) == set(total["servers"]) == {1, 2, 4, 8, 16}
 
 
 def test_the_turn_is_where_throughput_stops_rising(data):
@@ -64,11 +64,11 @@ def test_the_turn_is_where_throughput_stops_rising(data):
 
 def test_the_turn_is_as_certain_as_the_runs_are_alike(data):
     """Alike runs leave one number of clients, noisy ones several, single ones say nothing."""
-    each = analysis.each_good_run(data.runs, data.processes)
-    sure = analysis.turn(each)
+    runs = analysis.each_good_run(data.runs, data.processes)
+    sure = analysis.turn(runs)
     assert (sure.low, sure.high) == (world.KNEE, world.KNEE)
-    noise = 1 + 0.15 * ((pd.Series(range(len(each)), index=each.index) % 3) - 1)
-    unsure = analysis.turn(each.assign(qps=each["qps"] * noise))
+    noise = 1 + 0.15 * ((pd.Series(range(len(runs)), index=runs.index) % 3) - 1)
+    unsure = analysis.turn(runs.assign(qps=runs["qps"] * noise))
     assert unsure.low <= world.KNEE < unsure.high
     single = data.runs[data.runs["repeat"] == 1]
     assert math.isnan(analysis.turn(analysis.each_good_run(single, data.processes)).low)
@@ -85,12 +85,12 @@ def test_one_number_of_clients_has_no_turn(data):
 def test_ratios_of_a_contrast_are_the_planted_ones(dearer):
     """A dearer query and a cheaper one, with the interval around it."""
     data = world.dataset(repeats=1, dearer=dearer)
-    found = analysis.ratios(data.slices, data.processes, AT_EACH)
+    ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     truth = world.mysqld_us(16, dearer) / 100
-    assert found["mysqld_us"].value == pytest.approx(truth)
-    assert found["ndbmtd_us"].value == pytest.approx(1)
-    assert found["qps"].low < world.qps(16, 128, dearer) / world.qps(1, 8, dearer)
-    assert found["qps"].high > world.qps(16, 128, dearer) / world.qps(1, 8, dearer)
+    assert ratios["mysqld_us"].value == pytest.approx(truth)
+    assert ratios["ndbmtd_us"].value == pytest.approx(1)
+    assert ratios["qps"].low < world.qps(16, 128, dearer) / world.qps(1, 8, dearer)
+    assert ratios["qps"].high > world.qps(16, 128, dearer) / world.qps(1, 8, dearer)
     assert analysis.sides(data.slices, AT_EACH) == "16 servers instead of 1, 8 clients each"
     assert analysis.sides(data.slices, FALLING) == "128 clients instead of 32"
 

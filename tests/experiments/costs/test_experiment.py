@@ -20,19 +20,21 @@ def test_no_process_has_a_quota():
     assert not any(variant.quotas for variant in EXPERIMENT.variants)
 
 
-@pytest.mark.parametrize(("profile", "each", "total"), [("quick", 8, 64), ("brief", 32, 1024)])
-def test_every_number_of_servers_has_equal_clients_each_and_in_all(profile, each, total):
+@pytest.mark.parametrize(
+    ("profile", "per_server", "total"), [("quick", 8, 64), ("brief", 32, 1024)]
+)
+def test_every_number_of_servers_has_equal_clients_each_and_in_all(profile, per_server, total):
     """So that clients of each server, or of all, explain no difference between them."""
-    found = EXPERIMENT.grid(EXPERIMENT, EXPERIMENT.size(profile))
-    points = {(p.servers, p.clients) for p in found}
+    grid = EXPERIMENT.grid(EXPERIMENT, EXPERIMENT.size(profile))
+    points = {(p.servers, p.clients) for p in grid}
     for servers in (1, 2, 4, 8, 16):
-        assert {(servers, each * servers), (servers, total)} <= points
+        assert {(servers, per_server * servers), (servers, total)} <= points
 
 
 def test_one_server_has_every_number_of_clients():
     """Figure 4, undivided."""
-    found = EXPERIMENT.grid(EXPERIMENT, EXPERIMENT.size("quick"))
-    assert {p.clients for p in found if p.servers == 1} == {2**n for n in range(9)}
+    points = EXPERIMENT.grid(EXPERIMENT, EXPERIMENT.size("quick"))
+    assert {p.clients for p in points if p.servers == 1} == {2**n for n in range(9)}
 
 
 @pytest.mark.parametrize(
@@ -52,12 +54,12 @@ def test_a_smaller_sweep_of_the_user_is_a_sweep(size):
 
 def test_contrasts_are_few_and_in_turns():
     """The most servers over one, twice, and one server's rise and fall; no claim waits for them."""
-    found = planned()
-    assert [c.name for c in found] == [
+    contrasts = planned()
+    assert [c.name for c in contrasts] == [
         "most-over-one-each", "most-over-one-total", "rise", "fall",
     ]  # fmt: skip
-    assert all(c.design == ALTERNATION and not c.claims for c in found)
-    assert {(c.a.point.servers, c.b.point.servers) for c in found[:2]} == {(16, 1)}
+    assert all(c.design == ALTERNATION and not c.claims for c in contrasts)
+    assert {(c.a.point.servers, c.b.point.servers) for c in contrasts[:2]} == {(16, 1)}
 
 
 def test_the_quick_profile_takes_fourteen_minutes_at_most():

@@ -104,10 +104,10 @@ def test_undivided_cpus_are_compared_with_the_best_division_at_the_most_clients(
 ):
     """Not with a quarter, which gives half as much here; runs are paired by repeat."""
     runs = swept(data, 1.2).runs
-    clients, found = analysis.undivided_over_best(runs)
+    clients, ratio = analysis.undivided_over_best(runs)
     assert clients == runs["clients"].max()
-    assert found.value == pytest.approx(1.2, rel=0.001)
-    assert 1.15 < found.low < 1.2 < found.high < 1.25
+    assert ratio.value == pytest.approx(1.2, rel=0.001)
+    assert 1.15 < ratio.low < 1.2 < ratio.high < 1.25
     with pytest.raises(MissingData, match="without quotas"):
         analysis.undivided_over_best(runs[runs["variant"].astype(str) != "undivided"])
 

@@ -18,9 +18,9 @@ def test_kinds_are_averaged_with_what_compression_saves():
         made_up.dump("zstd", 2, seconds=6, written_bytes=500_000),
         made_up.dump("none", 1, seconds=5, written_bytes=1_000_000),
     )
-    found = dumps.by_compression(dumps.of(tables["runs"], tables["dumps"]))
-    assert list(found["compression"]) == ["none", "zstd"]
-    none, zstd = found.itertuples()
+    means = dumps.by_compression(dumps.of(tables["runs"], tables["dumps"]))
+    assert list(means["compression"]) == ["none", "zstd"]
+    none, zstd = means.itertuples()
     assert (zstd.dumps, zstd.duration_s, zstd.ratio) == (2, 5, 2)
     assert zstd.low < 5 < zstd.high
     assert none.low != none.low

@@ -15,8 +15,8 @@ SCRIPT = (Path(__file__).parents[2] / "captured/mysqldump/sbtest_9.7.4.sql").rea
 
 def test_tables_rows_and_bytes_are_counted():
     """Many rows share one INSERT, as mysqldump writes them."""
-    found = contents.of_script(SCRIPT.splitlines(keepends=True))
-    assert (found.tables, found.rows, found.size_bytes) == (2, 10, len(SCRIPT))
+    dump = contents.of_script(SCRIPT.splitlines(keepends=True))
+    assert (dump.tables, dump.rows, dump.size_bytes) == (2, 10, len(SCRIPT))
 
 
 @pytest.mark.parametrize("cut", [0, 100, 2500, SCRIPT.index(b"-- Dump completed")])

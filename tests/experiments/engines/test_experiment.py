@@ -56,7 +56,7 @@ def test_a_dataset_names_both_engines() -> None:
         described(programs("21.4.1"), programs("21.10.1", "b"))[1],
         described(programs("21.10.1"), programs("21.4.1"))[1],
     ]
-    assert len({identity_hash(each) for each in (identity, *others)}) == 4
+    assert len({identity_hash(another) for another in (identity, *others)}) == 4
 
 
 def test_engines_are_named_where_they_are_compared_and_nowhere_else() -> None:

@@ -26,16 +26,16 @@ def locks(
     """
     name = f"s01_c0001_r{repeat}_locking_reads"
     run = small_runs.tables(name, repeat=repeat, workload="locking_reads", **NOTHING)
-    found = []
+    rows_of_locks = []
     for statement, isolation, moment in product(
         dict.fromkeys(statement for statement, _ in held), ISOLATIONS, (RUNNING, HELD)
     ):
         about = (name, statement, isolation, moment)
         if mode := held.get((statement, isolation)):
-            found.append((*about, "", "TABLE", "IS", "GRANTED", 1))
-            found.append((*about, "k_1", "RECORD", mode, "GRANTED", rows))
+            rows_of_locks.append((*about, "", "TABLE", "IS", "GRANTED", 1))
+            rows_of_locks.append((*about, "k_1", "RECORD", mode, "GRANTED", rows))
         else:
-            found.append((*about, "", "", "", "", 0))
+            rows_of_locks.append((*about, "", "", "", "", 0))
     columns = ["run_id", "statement", "isolation", "moment", "index", "lock_type", "lock_mode",
                "lock_status", "locks"]  # fmt: skip
-    return {**run, "locks": pd.DataFrame(found, columns=columns)}
+    return {**run, "locks": pd.DataFrame(rows_of_locks, columns=columns)}

@@ -41,9 +41,9 @@ def test_a_statement_that_was_not_read_is_missing():
 def test_a_cell_names_number_mode_and_index():
     """A dataset that was written and read has no value where MySQL has none."""
     table = made_up.locks(ONE)["locks"].replace("", float("nan"))
-    found = locks.table(table, RUNNING).set_index("statement")
-    assert found.loc[SET_VARIABLE, READ_COMMITTED] == "200 S,REC_NOT_GAP on k_1"
-    assert found.loc[CREATE_SELECT, READ_COMMITTED] == "none"
+    cells = locks.table(table, RUNNING).set_index("statement")
+    assert cells.loc[SET_VARIABLE, READ_COMMITTED] == "200 S,REC_NOT_GAP on k_1"
+    assert cells.loc[CREATE_SELECT, READ_COMMITTED] == "none"
     assert locks.without(table, READ_COMMITTED) == [CREATE_SELECT]
 
 

@@ -37,9 +37,9 @@ def test_clients_come_first_then_servers_then_what_the_network_was():
 
 def test_before_there_is_an_interval_nothing_is_said_of_servers():
     """One block has a ratio only, and the claim is open."""
-    found = answered(1)
-    assert not found.certain
-    assert found.open == (
+    answer = answered(1)
+    assert not answer.certain
+    assert answer.open == (
         "whether clients on another host get fewer queries/s than on their server's own",
     )
 

@@ -27,7 +27,7 @@ def plan(hosts: spread.Hosts | None = None) -> deployment.Plan:
     alone = host.read(CAPTURED)
     hosts = hosts or spread.stand_ins(network.HOSTS, alone)
     plans = NETWORK_COST.plans(SIZE, "scaled", alone, Places("/lab", "/lab"), hosts)
-    assert len({str(each) for each in plans.values()}) == 1
+    assert len(set(map(str, plans.values()))) == 1
     return plans["default"]
 
 
@@ -85,12 +85,12 @@ def test_every_kind_is_swept_with_one_server():
 
 def test_places_are_compared_both_at_once_and_only_clients_exchange_servers():
     """Servers of two places cannot be exchanged, so that each block has a start of its own."""
-    found = network.contrasts(NETWORK_COST, NETWORK_COST.size("quick"), pd.DataFrame())
-    assert all(each.design == DUET for each in found)
-    assert [c.name for c in found if not c.blocks_per_start] == ["clients"]
-    assert found[0].claims == ("N-clients",)
-    sides = {c.name: (c.a.point, c.b.point) for c in found}
-    for elsewhere, beside in (sides[c.name] for c in found[1:]):
+    contrasts = network.contrasts(NETWORK_COST, NETWORK_COST.size("quick"), pd.DataFrame())
+    assert all(c.design == DUET for c in contrasts)
+    assert [c.name for c in contrasts if not c.blocks_per_start] == ["clients"]
+    assert contrasts[0].claims == ("N-clients",)
+    sides = {c.name: (c.a.point, c.b.point) for c in contrasts}
+    for elsewhere, beside in (sides[c.name] for c in contrasts[1:]):
         assert (elsewhere.variant, elsewhere.transporter) == ("servers-elsewhere", "tcp")
         assert beside.variant == "default"
         assert elsewhere.clients == beside.clients
@@ -100,5 +100,5 @@ def test_places_are_compared_both_at_once_and_only_clients_exchange_servers():
 
 def test_the_smoke_profile_has_a_contrast_of_clients_and_one_of_servers():
     """What a minimal run can hold."""
-    found = network.contrasts(NETWORK_COST, SIZE, pd.DataFrame())
-    assert [each.name for each in found] == ["clients", "servers"]
+    contrasts = network.contrasts(NETWORK_COST, SIZE, pd.DataFrame())
+    assert [c.name for c in contrasts] == ["clients", "servers"]

@@ -34,7 +34,7 @@ def tables(repeats: int = 3, blocks: int = 6) -> dict[str, pd.DataFrame]:
     runs["latency_p95_ms"] = 1000 * runs["clients"] / runs["qps"]
     used = (("mysqld", 11, 40.0), ("mysqld", 13, 2.0), ("ndbmtd", 2, 30.0), ("sysbench", 0, 10.0))
     planned = network.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
-    slices = [made_up_slices.of(each, blocks, ratio=0.8) for each in planned]
+    slices = [made_up_slices.of(contrast, blocks, ratio=0.8) for contrast in planned]
     return {
         "runs": runs,
         "processes": pd.concat([small_runs.cpu(name, *used) for name in runs["run_id"]]),
@@ -46,7 +46,7 @@ def test_every_kind_of_the_sweep_and_every_contrast_has_its_mark() -> None:
     """A variant or a contrast with another name would be left out."""
     assert {(kind.variant, kind.transporter) for kind in network_cost.KINDS} == {*network.KINDS}
     planned = network.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
-    assert [each.name for each in planned] == list(network_cost.SIDES)
+    assert [contrast.name for contrast in planned] == list(network_cost.SIDES)
     figure = figures.draw(KEY, tables(), [], caption())
     [compared] = figure.axes
     assert [label.get_text() for label in compared.get_yticklabels()] == [
@@ -63,9 +63,9 @@ def test_without_contrasts_every_place_has_its_curve() -> None:
     made = tables()
     made["slices"] = made["slices"].iloc[:0]
     [throughput] = figures.draw(KEY, made, [], caption()).axes
-    for each in QPS.values():
+    for qps in QPS.values():
         clients = sorted(set(made["runs"]["clients"]))
-        line_like(throughput, [1.02 * each * n / (n + 4) for n in clients])
+        line_like(throughput, [1.02 * qps * n / (n + 4) for n in clients])
     assert throughput.get_ylim()[0] == 0
 
 

@@ -22,8 +22,8 @@ def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(measure, monkeypa
     commands = sysbench.commands
 
     def noted(job):
-        [found] = {(each.host, _target(each.argv)) for each in commands(job)}
-        ran.add((job.point.variant, job.point.transporter, *found))
+        [place] = {(command.host, _target(command.argv)) for command in commands(job)}
+        ran.add((job.point.variant, job.point.transporter, *place))
         return commands(job)
 
     encrypted: dict[str, int] = {}

@@ -8,13 +8,13 @@ import pandas as pd
 
 import made_up_slices
 import small_runs
+from experiments import planned
 from made_up import Double
 from ndblab.design import catalogue
 from ndblab.planning.workload import POINT_SELECT
 
 EXPERIMENT = catalogue.find("read-locality")
-SIZE = EXPERIMENT.size("quick")
-CONTRASTS = {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())}
+CONTRASTS = planned.contrasts(EXPERIMENT)
 LOCAL = {"default": 0.55, "read-backup": 0.55, "primary-only": 0.325, "fully-replicated": 1.0,
          "domains": 0.55, "domains-primary-only": 0.325}  # fmt: skip
 NEAR = {"default": 0.25, "read-backup": 0.5, "primary-only": 0.25, "fully-replicated": 0.99,
@@ -73,7 +73,7 @@ def dataset(
         slices=pieces,
         reads=reads(pd.concat([made, pieces]), local, near),
         manifest={
-            "contrasts": [each.to_dict() for each in CONTRASTS.values()],
+            "contrasts": [contrast.to_dict() for contrast in CONTRASTS.values()],
             "plan": {"data_nodes": [{}] * 4},
         },
     )

@@ -18,19 +18,19 @@ def test_servers_are_weighted_by_what_they_read():
         [("x", 11, 100, 100, 1000, 0), ("x", 12, 200, 50, 3000, 3000)],
         columns=["run_id", "node_id", "rows", "local_rows", "received_bytes", "near_bytes"],
     )
-    found = shares.of_runs(reads).loc["x"]
-    assert found["local"] == pytest.approx(0.5)
-    assert found["near"] == pytest.approx(0.75)
+    means = shares.of_runs(reads).loc["x"]
+    assert means["local"] == pytest.approx(0.5)
+    assert means["near"] == pytest.approx(0.75)
 
 
 def test_each_variant_has_its_means_under_each_workload():
     """A lookup by itself is always local, however far its row is from the server."""
     data = made_up.tables()
-    found = shares.of_variants(**data).set_index(["workload", "variant"])
-    assert found.at[(POINT_SELECT, "primary-only"), "local"] == 1.0
-    assert found.at[(POINT_SELECT, "primary-only"), "near"] == pytest.approx(0.25)
-    assert found.at[(READ_ONLY, "primary-only"), "local"] == pytest.approx(0.325)
-    assert (found["runs"] == 9).all()
+    means = shares.of_variants(**data).set_index(["workload", "variant"])
+    assert means.at[(POINT_SELECT, "primary-only"), "local"] == 1.0
+    assert means.at[(POINT_SELECT, "primary-only"), "near"] == pytest.approx(0.25)
+    assert means.at[(READ_ONLY, "primary-only"), "local"] == pytest.approx(0.325)
+    assert (means["runs"] == 9).all()
 
 
 def test_each_side_of_a_contrast_has_its_means():
@@ -38,11 +38,11 @@ def test_each_side_of_a_contrast_has_its_means():
     pieces = made_up.slices(2, ("domains",))
     other = made_up.slices(1, ("lookups-told",)).assign(status="failed")
     reads = made_up.reads(pd.concat([pieces, other]))
-    found = shares.of_contrasts(pd.concat([pieces, other]), reads).set_index("side")
-    assert list(found["contrast"]) == ["domains", "domains"]
-    assert found.at["a", "near"] == pytest.approx(0.99)
-    assert found.at["b", "variant"] == "domains-primary-only"
-    assert (found["blocks"] == 2).all()
+    means = shares.of_contrasts(pd.concat([pieces, other]), reads).set_index("side")
+    assert list(means["contrast"]) == ["domains", "domains"]
+    assert means.at["a", "near"] == pytest.approx(0.99)
+    assert means.at["b", "variant"] == "domains-primary-only"
+    assert (means["blocks"] == 2).all()
 
 
 def test_without_slices_there_is_an_empty_table():

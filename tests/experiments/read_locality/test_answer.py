@@ -16,20 +16,20 @@ def answered(**changes) -> answers.Answer:
 
 def test_where_reads_go_is_said_first_and_then_what_it_brings():
     """Each verdict, and the throughput of two contrasts."""
-    found = answered()
-    assert len(found.certain) == 5
-    assert found.certain[0].startswith("read backup raised the share of local reads by 69 %")
-    assert "full replication instead of read backup raised throughput by " in found.certain[4]
+    answer = answered()
+    assert len(answer.certain) == 5
+    assert answer.certain[0].startswith("read backup raised the share of local reads by 69 %")
+    assert "full replication instead of read backup raised throughput by " in answer.certain[4]
 
 
 def test_a_contradiction_names_the_share():
     """In percent, as a reader thinks of it."""
-    found = answered(local={**made_up.LOCAL, "fully-replicated": 0.8})
-    assert "only 80 % of the rows" in found.certain[1]
+    answer = answered(local={**made_up.LOCAL, "fully-replicated": 0.8})
+    assert "only 80 % of the rows" in answer.certain[1]
 
 
 def test_nothing_is_certain_before_there_is_an_interval():
     """Two blocks have ratios, but no interval."""
-    found = answered(blocks=2)
-    assert not found.certain
-    assert len(found.open) == 3
+    answer = answered(blocks=2)
+    assert not answer.certain
+    assert len(answer.open) == 3

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import functools
 
+from experiments import planned
 from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION
 from ndblab.machine import host
@@ -12,12 +13,8 @@ from ndblab.planning.shape import Places
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 
 EXPERIMENT = catalogue.find("read-locality")
+made = functools.partial(planned.contrasts, EXPERIMENT)
 MAIN = ("default", "read-backup", "primary-only", "fully-replicated")
-
-
-def made(profile: str = "quick", **size):
-    found = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size(profile, size), pd.DataFrame())
-    return {contrast.name: contrast for contrast in found}
 
 
 def test_all_kinds_of_tables_share_a_cluster_and_domains_have_their_own():
@@ -66,14 +63,14 @@ def test_every_claim_has_its_contrast_in_every_profile():
     """The smoke profile has nothing else."""
     claims = {"C-read-backup", "C-fully-replicated", "C-location"}
     for profile in ("smoke", "quick", "brief"):
-        assert {claim for each in made(profile).values() for claim in each.claims} == claims
+        assert {claim for c in made(profile).values() for claim in c.claims} == claims
     assert len(made("smoke")) == 3
 
 
 def test_the_smoke_profile_takes_less_than_a_minute_and_a_half():
     """With a block of each contrast, and the other cluster."""
     smoke = EXPERIMENT.size("smoke")
-    blocks = [time_needed.block_s(each, EXPERIMENT, smoke) for each in made("smoke").values()]
+    blocks = [time_needed.block_s(c, EXPERIMENT, smoke) for c in made("smoke").values()]
     start_s = time_needed.start_s(EXPERIMENT, smoke)
     assert time_needed.sweep_s(EXPERIMENT, smoke) + start_s + sum(blocks) < 90
 

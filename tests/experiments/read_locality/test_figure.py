@@ -43,7 +43,7 @@ def test_each_kind_is_described() -> None:
 
 def test_every_swept_variant_of_the_experiment_is_drawn() -> None:
     """A variant with another name would be left out."""
-    swept = {each.name for each in made_up.EXPERIMENT.variants if not each.contrasts_only}
+    swept = {variant.name for variant in made_up.EXPERIMENT.variants if not variant.contrasts_only}
     assert swept == set(KINDS)
 
 

@@ -85,9 +85,9 @@ def test_rows_of_a_transaction_are_as_local_as_chance_makes_them(cluster: Cluste
 )
 def test_a_lookup_is_always_local_but_not_always_near(cluster: Cluster, variant: str, near: float):
     """Unless a server knows its data node, even the rows that this one has come from any."""
-    found = measured(cluster, variant, POINT_SELECT)
-    assert found["local"] > 0.95
-    assert found["near"] == pytest.approx(near, abs=0.05)
+    local_and_near = measured(cluster, variant, POINT_SELECT)
+    assert local_and_near["local"] > 0.95
+    assert local_and_near["near"] == pytest.approx(near, abs=0.05)
 
 
 def test_a_slice_has_its_reads_too(cluster: Cluster):

@@ -51,12 +51,12 @@ def test_what_counts_is_the_difference_over_the_run():
     before = read_locality.read(cluster, cluster.job())
     cluster.rows = {1: (300, 140), 2: (150, 150)}
     cluster.sent |= {(2, 11): 4000, (4, 11): 2000, (3, 12): 1500}
-    found = read_locality.tables(before, cluster, cluster.job())["reads"]
-    assert found.to_dict("list") == {
+    reads = read_locality.tables(before, cluster, cluster.job())["reads"]
+    assert reads.to_dict("list") == {
         "node_id": [11, 12], "rows": [200, 100], "local_rows": [50, 100],
         "received_bytes": [4000, 500], "near_bytes": [3000, 500],
     }  # fmt: skip
-    assert read_locality.status({"reads": found}, 300) == "ok"
+    assert read_locality.status({"reads": reads}, 300) == "ok"
 
 
 def test_with_domains_all_data_nodes_of_the_own_one_are_near():
@@ -64,8 +64,8 @@ def test_with_domains_all_data_nodes_of_the_own_one_are_near():
     cluster = Answering(domains=True)
     before = read_locality.read(cluster, cluster.job())
     cluster.sent |= {(2, 11): 4000, (4, 11): 2000, (5, 11): 2000}
-    found = read_locality.tables(before, cluster, cluster.job())["reads"]
-    assert found.loc[0, ["received_bytes", "near_bytes"]].tolist() == [5000, 4000]
+    reads = read_locality.tables(before, cluster, cluster.job())["reads"]
+    assert reads.loc[0, ["received_bytes", "near_bytes"]].tolist() == [5000, 4000]
 
 
 def test_only_what_asks_for_the_probe_is_probed():

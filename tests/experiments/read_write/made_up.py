@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 import made_up_slices
 import small_runs
+from experiments import planned
 from ndblab.design import catalogue
 from ndblab.experiments.read_write import FILTERED, IN_KEYS
 from ndblab.planning import workload
 from ndblab.planning.point import Point
 
 EXPERIMENT = catalogue.find("read-write")
-SIZE = EXPERIMENT.size("quick")
 RATIO = {"servers-1-2": 1.9, "servers-2-4": 1.3, "filter": 1.3, "data-nodes": 2.0,
          "in-10-1": 0.4, "in-100-10": 0.3, "lookups": 0.12, "processes-4": 1.0}  # fmt: skip
 """True ratios of queries per second, by contrast."""
@@ -35,17 +34,11 @@ def runs(repeats: int = 3) -> pd.DataFrame:
     return small_runs.swept(EXPERIMENT, repeats, qps)
 
 
-def contrasts() -> dict[str, Any]:
-    """Return the contrasts of the quick profile by name."""
-    found = EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())
-    return {each.name: each for each in found}
-
-
 def slices(blocks: int = 5) -> pd.DataFrame:
     """Make slices of every contrast."""
     made = [
-        made_up_slices.of(each, blocks, ratio=RATIO.get(name, 1.0), seed=number)
-        for number, (name, each) in enumerate(contrasts().items())
+        made_up_slices.of(contrast, blocks, ratio=RATIO.get(name, 1.0), seed=number)
+        for number, (name, contrast) in enumerate(planned.contrasts(EXPERIMENT).items())
     ]
     return pd.concat(made, ignore_index=True)
 

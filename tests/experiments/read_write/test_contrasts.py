@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import pandas as pd
 import pytest
 
+from experiments import planned
 from experiments.read_write import made_up
 from ndblab.design import catalogue, time_needed
 from ndblab.experiments.read_write import FILTERED, IN_LISTS
@@ -12,12 +15,7 @@ from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics import summary
 
 EXPERIMENT = catalogue.find("read-write")
-
-
-def contrasts(profile: str = "quick", points: pd.DataFrame | None = None, **size: object) -> dict:
-    wanted = EXPERIMENT.size(profile, size)
-    points = pd.DataFrame() if points is None else points
-    return {each.name: each for each in EXPERIMENT.contrasts(EXPERIMENT, wanted, points)}
+contrasts = functools.partial(planned.contrasts, EXPERIMENT)
 
 
 def swept() -> pd.DataFrame:
@@ -38,37 +36,38 @@ def test_everything_runs_on_one_cluster():
 
 
 def test_sides_have_the_clients_of_their_own_best():
-    found = contrasts(points=swept())
+    by_name = contrasts(points=swept())
     best = {("filter", "a"): FILTERED, ("filter", "b"): READ_WRITE, ("lookups", "b"): POINT_SELECT}
     for (name, side), workload in best.items():
-        assert found[name].side(side).point.workload == workload
-        assert found[name].side(side).point.clients == 32
-    assert found["lookups"].a.point.workload == IN_LISTS
-    assert found["lookups"].a.point.variant == "in-100"
+        assert by_name[name].side(side).point.workload == workload
+        assert by_name[name].side(side).point.clients == 32
+    assert by_name["lookups"].a.point.workload == IN_LISTS
+    assert by_name["lookups"].a.point.variant == "in-100"
 
 
 def test_half_of_the_data_nodes_cpus_is_half_of_their_share():
     """In both variants nothing else is limited."""
-    found = contrasts()["data-nodes"]
-    whole, half = (EXPERIMENT.variant(side.point.variant).quotas for side in (found.a, found.b))
+    contrast = contrasts()["data-nodes"]
+    sides = (contrast.a, contrast.b)
+    whole, half = (EXPERIMENT.variant(side.point.variant).quotas for side in sides)
     assert whole == {"mysqld": None}
     assert half == {"mysqld": None, "ndbmtd": 1 / 16}
 
 
 def test_what_no_claim_waits_for_has_blocks_of_its_own():
     """Enough for an interval; the smoke profile leaves it out."""
-    found = contrasts()
-    assert {each.blocks for each in found.values() if not each.claims} == {4}
-    assert {each.blocks for each in found.values() if each.claims} == {0}
-    assert all(each.claims for each in contrasts("smoke").values())
+    made = contrasts().values()
+    assert {contrast.blocks for contrast in made if not contrast.claims} == {4}
+    assert {contrast.blocks for contrast in made if contrast.claims} == {0}
+    assert all(contrast.claims for contrast in contrasts("smoke").values())
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "brief"])
 def test_every_side_can_be_measured(profile: str):
     """Its variant exists, its servers run, its clients fit the connections of the cluster."""
     size = EXPERIMENT.size(profile)
-    for each in contrasts(profile).values():
-        for side in (each.a, each.b or each.a):
+    for contrast in contrasts(profile).values():
+        for side in (contrast.a, contrast.b or contrast.a):
             assert EXPERIMENT.variant(side.point.variant)
             assert side.point.servers <= side.point.clients <= 2 * max(size.clients)
             assert side.point.servers <= EXPERIMENT.servers(size)
@@ -81,9 +80,7 @@ def test_the_quick_profile_takes_a_quarter_of_an_hour_at_most():
     limit_s = time_needed.limit_s(sweep_s, quick, own_s)
     assert limit_s == 15 * 60
     each_s = sum(
-        4 * time_needed.block_s(each, EXPERIMENT, quick)
-        for each in contrasts().values()
-        if each.claims
+        4 * time_needed.block_s(c, EXPERIMENT, quick) for c in contrasts().values() if c.claims
     )
     assert sweep_s + own_s + each_s < 1.03 * limit_s
 
@@ -91,7 +88,5 @@ def test_the_quick_profile_takes_a_quarter_of_an_hour_at_most():
 def test_the_smoke_profile_takes_a_minute_and_a_half_at_most():
     """One block of each contrast follows the sweep."""
     smoke = EXPERIMENT.size("smoke")
-    blocks_s = sum(
-        time_needed.block_s(each, EXPERIMENT, smoke) for each in contrasts("smoke").values()
-    )
+    blocks_s = sum(time_needed.block_s(c, EXPERIMENT, smoke) for c in contrasts("smoke").values())
     assert time_needed.sweep_s(EXPERIMENT, smoke) + blocks_s < 85

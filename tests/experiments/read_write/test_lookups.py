@@ -31,9 +31,9 @@ def test_the_cost_of_a_query_is_shared_by_its_keys() -> None:
     runs = tables["runs"]
     processes = tables["processes"].drop_duplicates("role").drop(columns="run_id")
     used = processes.merge(runs[["run_id"]], how="cross")
-    found = lookups.costs(runs, used)
-    assert list(dict.fromkeys(found["lookups"])) == ["one by one", "in-1", "in-10", "in-100"]
-    row = found[(found["lookups"] == "in-10") & (found["clients"] == 32)].iloc[0]
+    table = lookups.costs(runs, used)
+    assert list(dict.fromkeys(table["lookups"])) == ["one by one", "in-1", "in-10", "in-100"]
+    row = table[(table["lookups"] == "in-10") & (table["clients"] == 32)].iloc[0]
     assert row["lookups_per_s"] == pytest.approx(10 * row["queries_per_s"])
     assert row["mysqld_us"] == pytest.approx(60 * 1e4 / row["lookups_per_s"], rel=0.01)
     assert row["cpu_us"] == pytest.approx(100 * 1e4 / row["lookups_per_s"], rel=0.01)
@@ -41,7 +41,7 @@ def test_the_cost_of_a_query_is_shared_by_its_keys() -> None:
 
 def test_the_best_clients_stand_for_each_length() -> None:
     """All runs of the best mean, and no others."""
-    found = lookups.best(RUNS)
-    assert set(found["clients"]) == {32}
-    assert len(found) == 4 * 3
-    assert set(found.loc[found["single"], "keys"]) == {1}
+    table = lookups.best(RUNS)
+    assert set(table["clients"]) == {32}
+    assert len(table) == 4 * 3
+    assert set(table.loc[table["single"], "keys"]) == {1}

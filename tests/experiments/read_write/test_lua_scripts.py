@@ -25,8 +25,8 @@ def job(cluster: Cluster, name: str, **more: object) -> Job:
 
 def counts(cluster: Cluster) -> dict[str, int]:
     rows = cluster.query("SHOW GLOBAL STATUS LIKE 'Ndb_api_%_count'")
-    found = {name.lower(): int(value) for name, value in rows}
-    return {name: found[name.lower()] for name in COUNTERS}
+    values = {name.lower(): int(value) for name, value in rows}
+    return {name: values[name.lower()] for name in COUNTERS}
 
 
 def run(cluster: Cluster, name: str, **more: object) -> tuple[Report, dict[str, float]]:
@@ -43,19 +43,20 @@ def run(cluster: Cluster, name: str, **more: object) -> tuple[Report, dict[str, 
 @pytest.mark.parametrize("keys", [1, 10, 100])
 def test_a_list_looks_up_each_of_its_keys(cluster: Cluster, keys: int):
     """By primary key, not by a scan; each comes back as a row."""
-    _, each = run(cluster, IN_LISTS, options={"in_list": keys})
-    assert each["Ndb_api_pk_op_count"] == pytest.approx(keys, rel=0.05)
-    assert each["Ndb_api_read_row_count"] == pytest.approx(keys, rel=0.05)
+    _, per_query = run(cluster, IN_LISTS, options={"in_list": keys})
+    assert per_query["Ndb_api_pk_op_count"] == pytest.approx(keys, rel=0.05)
+    assert per_query["Ndb_api_read_row_count"] == pytest.approx(keys, rel=0.05)
 
 
 def test_the_filter_works_in_the_data_nodes(cluster: Cluster):
     """A server reads about one row of each filtered range, not a hundred."""
     _, plain = run(cluster, workload.READ_WRITE)
     _, filtered = run(cluster, FILTERED)
-    rows = {name: TRANSACTION_QUERIES * each["Ndb_api_read_row_count"]
-            for name, each in (("plain", plain), ("filtered", filtered))}  # fmt: skip
-    assert rows["plain"] - rows["filtered"] == pytest.approx(4 * 99, rel=0.15)
-    assert rows["filtered"] < 40
+    plain_rows, filtered_rows = (
+        TRANSACTION_QUERIES * per_query["Ndb_api_read_row_count"] for per_query in (plain, filtered)
+    )
+    assert plain_rows - filtered_rows == pytest.approx(4 * 99, rel=0.15)
+    assert filtered_rows < 40
     sql = "SELECT c FROM sbtest.sbtest1 FORCE INDEX (PRIMARY) WHERE id BETWEEN 1 AND 100"
     [plan] = cluster.query(f"EXPLAIN FORMAT=TRADITIONAL {sql} AND k BETWEEN 500 AND 509")
     assert "Using pushed condition" in plan[-1]

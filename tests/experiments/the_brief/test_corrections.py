@@ -87,9 +87,9 @@ def test_a_row_that_cannot_be_computed_does_not_hold_and_says_why(rows, facts):
     new = dataclasses.replace(rows["smt"], id="new")
     broken = dataclasses.replace(rows["threads-98"], says="too many threads")
     for row, reason in ((new, "no arithmetic"), (broken, "could not be done")):
-        found = line(row, facts)
-        assert not found.holds
-        assert reason in found.arithmetic
+        checked = line(row, facts)
+        assert not checked.holds
+        assert reason in checked.arithmetic
 
 
 def test_numbers_are_read_as_people_write_them():

@@ -36,10 +36,10 @@ def small() -> tuple[deployment.Plan, host.Host]:
 
 def texts(figure) -> list[str]:
     """All words of a figure, those on axes and beside them."""
-    found = [text.get_text() for ax in figure.axes for text in ax.texts]
+    words = [text.get_text() for ax in figure.axes for text in ax.texts]
     drawn = [ax for ax in figure.axes if ax.axison]
-    found += [label.get_text() for ax in drawn for label in ax.get_yticklabels()]
-    return found + [text.get_text() for text in figure.texts]
+    words += [label.get_text() for ax in drawn for label in ax.get_yticklabels()]
+    return words + [text.get_text() for text in figure.texts]
 
 
 def test_every_logical_cpu_is_drawn_once(published):

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import functools
+
 import pytest
 
+from experiments import planned
 from ndblab.design import catalogue
 from ndblab.design.contrast import CONDITIONS, SWITCHED, TURN_ORDERS
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
-from ndblab.experiments.the_lab_itself import experiment as self_contrasts
 from ndblab.statistics.sequential import LOOKS
 
 EXPERIMENT = catalogue.find("the-lab-itself")
-
-
-def made(size: str = "quick", **overrides):
-    profile = EXPERIMENT.size(size, overrides)
-    found = self_contrasts.the_lab_itself(EXPERIMENT, profile, pd.DataFrame())
-    return {contrast.name: contrast for contrast in found}
+made = functools.partial(planned.contrasts, EXPERIMENT)
 
 
 def test_identical_sides_are_identical_and_span_cluster_starts():
@@ -51,7 +47,7 @@ def test_the_monitor_is_switched_under_the_load_of_all_servers():
     [together] = monitor.block(1, seed=1)
     assert len(together) == 4 * TURN_ORDERS
     for half in (together[: len(together) // 2], together[len(together) // 2 :]):
-        assert sorted(each.side for each in half) == sorted("ab" * (len(half) // 2))
+        assert sorted(piece.side for piece in half) == sorted("ab" * (len(half) // 2))
 
 
 def test_every_condition_is_compared_with_none():

@@ -47,8 +47,8 @@ def test_sides_that_do_differ_are_found_as_recorded():
 def test_blocks_that_are_like_their_neighbours_are_found():
     """Resampling hides it; the correlation of independent blocks includes zero."""
     slices = made_up_slices.of(A_A, 60)
-    found = false_decisions.correlation(slices)
-    assert found.low < 0 < found.high
+    correlation = false_decisions.correlation(slices)
+    assert correlation.low < 0 < correlation.high
     waves = np.exp(0.1 * np.sin(slices["block"] / 2) * (slices["side"] == "a"))
     assert false_decisions.correlation(slices.assign(qps=slices["qps"] * waves)).low > 0.5
     assert not false_decisions.correlation(made_up_slices.of(A_A, 4)).bounded

@@ -41,12 +41,12 @@ def test_differences_closer_than_identical_sides_agree_are_not_to_be_acted_on():
     """In words: what is met, with its number, and the wider of the two intervals."""
     slices = made_up_slices.of(A_A, 60, sd=(0.02, 0.03, 0.1))
     table = goals.table(slices)
-    found = answers.answer("the-lab-itself", table)
+    answer = answers.answer("the-lab-itself", table)
     interval = table.set_index("goal").filter(like="alternation", axis=0).iloc[0]
     off_pct = 100 * max(interval["high"] - 1, 1 - interval["low"])
-    assert f"below {off_pct:.2g} %" in found.advice[0]
-    assert "60 blocks of identical sides were measured" in found.certain
-    assert any("of decisions on identical sides" in said for said in found.certain)
+    assert f"below {off_pct:.2g} %" in answer.advice[0]
+    assert "60 blocks of identical sides were measured" in answer.certain
+    assert any("of decisions on identical sides" in said for said in answer.certain)
 
 
 def test_a_costly_monitor_misses_its_goal_and_few_blocks_leave_it_open():
@@ -62,7 +62,7 @@ def test_what_was_not_measured_is_open():
 
 
 @pytest.mark.parametrize(
-    ("found", "answer"),
+    ("interval", "answer"),
     [
         (Estimate(1.0, 0.99, 1.01), "yes"),
         (Estimate(0.9, 0.85, 0.95), "no"),
@@ -70,9 +70,9 @@ def test_what_was_not_measured_is_open():
         (Estimate(1.0), "open"),
     ],
 )
-def test_the_whole_interval_decides(found, answer):
+def test_the_whole_interval_decides(interval, answer):
     """Within the bounds, outside, or neither."""
-    assert goals.met(found, 0.98, math.inf) == answer
+    assert goals.met(interval, 0.98, math.inf) == answer
 
 
 def test_a_goal_bounds_its_contrast_in_the_figure_where_no_claim_does():

@@ -32,16 +32,19 @@ def made_up(blocks: int | None = None) -> Dataset:
     asked = self_contrasts.the_lab_itself(EXPERIMENT, size, pd.DataFrame())
     parts = [
         made_up_slices.of(
-            each, blocks or each.blocks, ratio=RATIOS.get(each.name, 1.0), sd=(0.02, 0.03, 0.05)
+            contrast,
+            blocks or contrast.blocks,
+            ratio=RATIOS.get(contrast.name, 1.0),
+            sd=(0.02, 0.03, 0.05),
         )
-        for each in asked
+        for contrast in asked
     ]
     slices = pd.concat(parts, ignore_index=True)
     tables = {name: pd.DataFrame(columns=list(schema.columns)) for name, schema in SCHEMAS.items()}
     used = made_up_slices.processes(slices, {"a": 900.0, "b": 800.0})
     tables |= {"runs": small_runs.tables()["runs"], "slices": slices, "processes": used}
     other = recorded.folder(catalogue.find("thread-balance")) / "manifest.json"
-    known = [each.to_dict() for each in asked]
+    known = [contrast.to_dict() for contrast in asked]
     manifest = {**json.loads(other.read_text()), "experiment": EXPERIMENT.name, "contrasts": known}
     return Dataset(Path("made-up"), manifest, tables)
 

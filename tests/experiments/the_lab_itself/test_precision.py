@@ -32,11 +32,11 @@ def test_a_design_costs_its_blocks():
 def test_a_block_lasts_until_the_next_one_whatever_its_contrast():
     """Contrasts take turns, so the next block of its own may begin minutes later."""
     lasts_s = made_up_slices.seconds_of_block(A_A)
-    slices = {each.name: made_up_slices.of(each, 8) for each in (A_A, A_A_DUET)}
-    for late_s, found in zip((0, lasts_s), slices.values(), strict=True):
+    slices = {contrast.name: made_up_slices.of(contrast, 8) for contrast in (A_A, A_A_DUET)}
+    for late_s, table in zip((0, lasts_s), slices.values(), strict=True):
         first = pd.Timestamp("2021-09-30T12:00:00Z")
-        later = pd.to_timedelta(1000 * found["block"] + late_s, unit="s")
-        found["started_utc"] = first + later
+        later = pd.to_timedelta(1000 * table["block"] + late_s, unit="s")
+        table["started_utc"] = first + later
     both = pd.concat(slices.values(), ignore_index=True).assign(start=1)
     assert precision.block_s(both, trust.A_A) == pytest.approx(lasts_s)
 

@@ -43,10 +43,10 @@ def made_runs(repeats: int = 3) -> pd.DataFrame:
 
 def made_slices(blocks: int = 6) -> pd.DataFrame:
     """Make slices of every contrast."""
-    found = EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())
+    planned = EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())
     made = [
-        made_up_slices.of(each, blocks, ratio=RATIO[each.name], qps=50.0, seed=number)
-        for number, each in enumerate(found)
+        made_up_slices.of(contrast, blocks, ratio=RATIO[contrast.name], qps=50.0, seed=number)
+        for number, contrast in enumerate(planned)
     ]
     return pd.concat(made, ignore_index=True)
 
@@ -94,9 +94,9 @@ def made_tables(repeats: int = 3, blocks: int = 6) -> dict[str, pd.DataFrame]:
 
 def test_new_orders_a_minute_are_their_share_of_all_transactions() -> None:
     """45 % of what commits; what fails is a share of all."""
-    found = loads.runs(made_tables())
-    assert (found["tpm_c"] / found["tps"]).to_numpy() == pytest.approx(60 * 0.45)
-    assert found["failed_share"].to_numpy() == pytest.approx(3 / 203)
+    runs = loads.runs(made_tables())
+    assert (runs["tpm_c"] / runs["tps"]).to_numpy() == pytest.approx(60 * 0.45)
+    assert runs["failed_share"].to_numpy() == pytest.approx(3 / 203)
 
 
 def test_reads_and_scans_are_told_apart_by_partitioning() -> None:
@@ -109,8 +109,8 @@ def test_reads_and_scans_are_told_apart_by_partitioning() -> None:
 def test_kinds_come_in_the_order_of_the_specification() -> None:
     """Runs and slices together, each way of partitioning by itself."""
     made = made_tables()
-    found = loads.kinds(made)
-    plain = found[found["variant"] == "default"]
+    kinds = loads.kinds(made)
+    plain = kinds[kinds["variant"] == "default"]
     assert list(plain["transaction"]) == list(TRANSACTIONS)
     number = int((made["locality"]["local_reads"] == 900).sum())
     assert list(plain["committed"]) == [2 * w * number for w in (45, 43, 4, 4, 4)]
@@ -119,18 +119,18 @@ def test_kinds_come_in_the_order_of_the_specification() -> None:
 
 def test_aborts_are_counted_by_error_and_statement() -> None:
     """The most frequent first, a column for each way of partitioning."""
-    found = loads.aborts(made_tables())
-    assert list(found["error"]) == [1205, 1297]
-    assert found["statement"].iloc[0] == "SELECT new_order FOR UPDATE"
-    assert (found["default"] > found["by-key"]).all()
+    aborts = loads.aborts(made_tables())
+    assert list(aborts["error"]) == [1205, 1297]
+    assert aborts["statement"].iloc[0] == "SELECT new_order FOR UPDATE"
+    assert (aborts["default"] > aborts["by-key"]).all()
 
 
 def test_ratios_have_intervals_and_the_cpu_of_the_data_nodes() -> None:
     """That is compared between ways of partitioning alone."""
-    found = loads.ratios(made_tables())
-    assert list(found["contrast"]) == ["partitioning", "partitioning", "servers-1-2", "servers-2-4"]
-    assert found["ratio"].to_numpy() == pytest.approx([1.3, 0.5 / 1.3, 1.8, 1.4], rel=0.1)
-    assert (found["low"] < found["ratio"]).all()
+    ratios = loads.ratios(made_tables())
+    assert list(ratios["contrast"]) == ["partitioning", *RATIO]
+    assert ratios["ratio"].to_numpy() == pytest.approx([1.3, 0.5 / 1.3, 1.8, 1.4], rel=0.1)
+    assert (ratios["low"] < ratios["ratio"]).all()
 
 
 def test_inconsistent_rows_give_no_number_but_their_message() -> None:
@@ -158,17 +158,18 @@ def answered(**changes) -> answers.Answer:
 
 def test_partitioning_and_servers_are_certain_once_they_have_intervals() -> None:
     """And that nothing became inconsistent; what one host cannot tell is said."""
-    found = answered()
-    text = str(found).lower()
-    assert found.certain[0].startswith("partitioning tables by warehouse raised throughput by 29 %")
-    for each in (
+    answer = answered()
+    text = str(answer).lower()
+    first = "partitioning tables by warehouse raised throughput by 29 %"
+    assert answer.certain[0].startswith(first)
+    for words in (
         "cpu for a transaction by ", "a second mysql server raised throughput by ",
         "75 % of the scans",
         "1.48 % of the transactions of a point failed, and all rows stayed consistent",
     ):  # fmt: skip
-        assert each in text
-    assert "what more data nodes gain" in found.untestable
-    assert found.advice[0].endswith("scans then read one partition")
+        assert words in text
+    assert "what more data nodes gain" in answer.untestable
+    assert answer.advice[0].endswith("scans then read one partition")
 
 
 def test_one_block_is_no_finding() -> None:
@@ -181,22 +182,22 @@ def test_inconsistent_rows_come_first() -> None:
     """And nothing is said to be consistent."""
     runs = made_runs()
     runs.loc[0, "status"] = WRONG
-    found = answered(runs=runs)
-    assert found.certain[0] == WRONG
-    assert "stayed consistent" not in str(found)
+    answer = answered(runs=runs)
+    assert answer.certain[0] == WRONG
+    assert "stayed consistent" not in str(answer)
 
 
 def test_ratios_lead_and_no_word_leaves_the_picture() -> None:
     """Servers and partitioning follow."""
     figure = figures.draw(KEY, made_tables(), [], caption())
     words = written(figure)
-    for each in (
+    for label in (
         "4 servers",
         "by whole key",
         "2 servers over 1",
         "data nodes' CPU per transaction",
     ):
-        assert each in words
+        assert label in words
     assert " transactions/s than " in title(figure)
     assert figure.axes[1].get_ylabel() == "Throughput, transactions/s"
     assert outside(figure) == []

@@ -11,9 +11,9 @@ from stand_ins import put_program
 
 from ndblab.dataset import table
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import go_tpc, output
+from ndblab.experiments.tpc_c import go_tpc
 from ndblab.experiments.tpc_c import load as generator
-from ndblab.experiments.tpc_c.output import Interval, Kind, Outcome
+from ndblab.experiments.tpc_c.go_tpc import Interval, Kind, Outcome
 from ndblab.install import requirements
 from ndblab.measuring import slice_tables
 from ndblab.planning import profile
@@ -47,33 +47,33 @@ def test_the_workload_has_this_generator() -> None:
 
 def test_the_warm_up_and_the_end_are_left_out() -> None:
     """Of the transactions, the time and the intervals: clients end one after another."""
-    found = reported()
-    assert found.status == "ok"
-    assert found.began == pytest.approx(101.02)
-    assert found.lasted_s == pytest.approx(2.02)
-    assert found.metrics["queries"] == 50
-    assert found.metrics["qps"] == pytest.approx(50 / 2.02)
-    assert list(found.intervals["t_s"]) == [1, 2]
-    assert found.intervals["qps"].iloc[0] == pytest.approx(20 / 0.99)
-    assert found.metrics["latency_avg_ms"] == pytest.approx((40 * 20 + 25 * 46) / 65)
+    report = reported()
+    assert report.status == "ok"
+    assert report.began == pytest.approx(101.02)
+    assert report.lasted_s == pytest.approx(2.02)
+    assert report.metrics["queries"] == 50
+    assert report.metrics["qps"] == pytest.approx(50 / 2.02)
+    assert list(report.intervals["t_s"]) == [1, 2]
+    assert report.intervals["qps"].iloc[0] == pytest.approx(20 / 0.99)
+    assert report.metrics["latency_avg_ms"] == pytest.approx((40 * 20 + 25 * 46) / 65)
 
 
 def test_transactions_that_ndb_gave_up_are_no_errors_of_the_run() -> None:
     """They have a table of their own, and a run with them is averaged."""
-    found = reported()
-    assert found.metrics["errors"] == 0
-    assert list(found.tables["aborts"]["error"]) == [1205]
-    for name, rows in {**found.tables, "intervals": found.intervals}.items():
+    report = reported()
+    assert report.metrics["errors"] == 0
+    assert list(report.tables["aborts"]["error"]) == [1205]
+    for name, rows in {**report.tables, "intervals": report.intervals}.items():
         assert table.render(name, rows.assign(run_id="x"), name)
 
 
 def test_inconsistent_rows_are_a_failed_run_and_never_a_number() -> None:
     """The message is all that is left of it."""
-    found = reported("inconsistent rows, condition 1: warehouse 1 has 2.00")
-    assert found.status.startswith("inconsistent rows, condition 1")
-    assert found.metrics == found.tables == {}
-    assert found.intervals.empty
-    assert found.logs["go-tpc.txt"] == "printed"
+    report = reported("inconsistent rows, condition 1: warehouse 1 has 2.00")
+    assert report.status.startswith("inconsistent rows, condition 1")
+    assert report.metrics == report.tables == {}
+    assert report.intervals.empty
+    assert report.logs["go-tpc.txt"] == "printed"
 
 
 def test_a_load_without_intervals_after_its_warm_up_has_failed() -> None:
@@ -99,8 +99,8 @@ def test_an_idle_second_at_the_end_of_the_run_is_counted() -> None:
 
 def test_a_slice_cuts_its_own_warm_up() -> None:
     """Totals are what is left of the whole execution."""
-    found = generator.report(job(0, 3), FOUND, "ok", 100.0, LOCAL, "printed")
-    totals = slice_tables._totals(found, job().profile)
+    report = generator.report(job(0, 3), FOUND, "ok", 100.0, LOCAL, "printed")
+    totals = slice_tables._totals(report, job().profile)
     assert totals["queries"] == 50
     assert totals["duration_s"] == pytest.approx(2.02)
 
@@ -142,26 +142,26 @@ def lines(*messages: str, end_s: float = 3.02) -> list:
 
 def test_transactions_are_counted_by_kind_and_by_interval() -> None:
     """The end of the load is in no interval; its transactions are in the summary."""
-    found = output.outcome(lines(), 3)
-    assert found.status == "ok"
-    assert [(i.ended_s, i.committed, i.failed) for i in found.intervals] == [
+    outcome = go_tpc.outcome(lines(), 3)
+    assert outcome.status == "ok"
+    assert [(i.ended_s, i.committed, i.failed) for i in outcome.intervals] == [
         (1.0, 25, 0),
         (2.01, 40, 0),
     ]
-    assert found.committed == 85
-    assert found.kinds["new_order"].latency_p95_ms == 35.7
-    assert found.kinds["stock_level"] == output.Kind()
+    assert outcome.committed == 85
+    assert outcome.kinds["new_order"].latency_p95_ms == 35.7
+    assert outcome.kinds["stock_level"] == Kind()
 
 
 def test_a_transaction_that_ndb_gives_up_is_counted_by_error_and_statement() -> None:
     """go-tpc writes the statement as it stands, over several lines."""
-    found = output.outcome(lines(LOCKED, LOCKED, TWO_LINES), 3)
-    assert found.status == "ok"
-    assert found.errors == {
+    outcome = go_tpc.outcome(lines(LOCKED, LOCKED, TWO_LINES), 3)
+    assert outcome.status == "ok"
+    assert outcome.errors == {
         (1205, "SELECT new_order FOR UPDATE"): 2,
         (1297, "UPDATE customer"): 1,
     }
-    assert found.kinds["delivery"].failed == 3
+    assert outcome.kinds["delivery"].failed == 3
 
 
 @pytest.mark.parametrize(
@@ -177,21 +177,21 @@ def test_a_transaction_that_ndb_gives_up_is_counted_by_error_and_statement() -> 
 )
 def test_what_is_no_load_has_a_status_that_says_why(printed: list, status: str) -> None:
     """go-tpc exits with 0 in all of these."""
-    assert output.outcome(printed, 3).status.startswith(status)
+    assert go_tpc.outcome(printed, 3).status.startswith(status)
 
 
 def test_an_exit_with_an_error_is_one_whatever_was_printed() -> None:
     """A killed go-tpc has no summary to believe."""
-    found = output.outcome(lines(), 3, "go-tpc ended with killed by signal 9")
-    assert found.status.startswith("go-tpc ended with killed by signal 9")
-    assert found.committed == 0
+    outcome = go_tpc.outcome(lines(), 3, "go-tpc ended with killed by signal 9")
+    assert outcome.status.startswith("go-tpc ended with killed by signal 9")
+    assert outcome.committed == 0
 
 
 def test_idle_intervals_print_nothing_and_make_the_next_one_longer() -> None:
     """Two intervals with the same kinds are never taken for one."""
     printed = [*interval(1.0, 5, 0), *interval(1.1, 6, 0), *interval(4.0, 7, 0)]
-    found = output.outcome([*printed, *summary(4.5, new_order=18)], 4)
-    assert [i.committed for i in found.intervals] == [5, 6, 7]
+    outcome = go_tpc.outcome([*printed, *summary(4.5, new_order=18)], 4)
+    assert [i.committed for i in outcome.intervals] == [5, 6, 7]
 
 
 SAYS = '#!/bin/sh\necho "Git Commit Hash: x"\necho "Release version: {}"\n'
@@ -249,10 +249,10 @@ def test_go_is_named_as_this_distribution_names_it(
 def test_the_one_on_path_goes_first_with_its_own_version(machine: Path) -> None:
     """The digits of its file tell two builds of a version apart."""
     program = put_program(machine / "go-tpc", SAYS.format("v9.9.9"))
-    found = go_tpc.find()
-    assert found is not None
-    assert found.program == program
-    assert found.version.startswith("v9.9.9 (")
+    known = go_tpc.find()
+    assert known is not None
+    assert known.program == program
+    assert known.version.startswith("v9.9.9 (")
     assert go_tpc.lacks() == ""
 
 

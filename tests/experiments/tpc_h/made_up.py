@@ -8,12 +8,12 @@ import pandas as pd
 
 import made_up_slices
 import small_runs
+from experiments import planned
 from ndblab.design import catalogue
 from ndblab.experiments.tpc_h import of_query
 
 EXPERIMENT = catalogue.find("tpc-h")
-SIZE = EXPERIMENT.size("quick")
-CONTRASTS = {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, SIZE, pd.DataFrame())}
+CONTRASTS = planned.contrasts(EXPERIMENT)
 
 
 def tables(

@@ -19,17 +19,17 @@ WRONG = "Q5 has another result than InnoDB: 4 rows instead of 5"
 def test_each_query_has_its_ratio_with_an_interval() -> None:
     """Those that are certainly faster or slower are told from the others."""
     made = made_up.tables({5: 6.0, 6: 1.0, 3: 0.5}, blocks=6, unpushed=(6,))
-    found = pushdown.table(**made)
-    assert list(found["query"]) == [3, 5, 6]
-    assert found["ratio"].to_numpy() == pytest.approx([0.5, 6.0, 1.0], rel=0.1)
-    assert list(found["gain"]) == ["slower", "faster", "open"]
-    assert (found["low"] < found["ratio"]).all()
-    assert (found["ratio"] < found["high"]).all()
-    assert list(found["blocks"]) == [6, 6, 6]
-    assert list(found["is_pushed"]) == [True, True, False]
-    assert list(found["reads"]) == [100.0, 100.0, 0.0]
-    assert (found["unpushed_ms"] / found["pushed_ms"]).to_numpy() == pytest.approx(
-        found["ratio"].to_numpy(), rel=0.1
+    queries = pushdown.table(**made)
+    assert list(queries["query"]) == [3, 5, 6]
+    assert queries["ratio"].to_numpy() == pytest.approx([0.5, 6.0, 1.0], rel=0.1)
+    assert list(queries["gain"]) == ["slower", "faster", "open"]
+    assert (queries["low"] < queries["ratio"]).all()
+    assert (queries["ratio"] < queries["high"]).all()
+    assert list(queries["blocks"]) == [6, 6, 6]
+    assert list(queries["is_pushed"]) == [True, True, False]
+    assert list(queries["reads"]) == [100.0, 100.0, 0.0]
+    assert (queries["unpushed_ms"] / queries["pushed_ms"]).to_numpy() == pytest.approx(
+        queries["ratio"].to_numpy(), rel=0.1
     )
 
 
@@ -37,10 +37,10 @@ def test_without_a_block_the_sweep_gives_a_ratio_without_an_interval() -> None:
     """It decides nothing."""
     made = made_up.tables({5: 6.0}, blocks=1)
     made["slices"] = made["slices"].iloc[:3]
-    found = pushdown.table(**made).iloc[0]
-    assert found["ratio"] == pytest.approx(6.0, rel=0.2)
-    assert found["low"] != found["low"]
-    assert (found["blocks"], found["gain"]) == (0, "open")
+    query = pushdown.table(**made).iloc[0]
+    assert query["ratio"] == pytest.approx(6.0, rel=0.2)
+    assert query["low"] != query["low"]
+    assert (query["blocks"], query["gain"]) == (0, "open")
 
 
 def test_a_query_that_fails_on_one_side_has_no_ratio_but_a_reason() -> None:
@@ -49,9 +49,9 @@ def test_a_query_that_fails_on_one_side_has_no_ratio_but_a_reason() -> None:
     for name in ("slices", "runs"):
         mine = (made[name]["workload"] == "tpc_h_q05") & (made[name]["variant"] == "default")
         made[name].loc[mine, "status"] = WRONG
-    found = pushdown.table(**made)
-    assert found["ratio"].isna().tolist() == [True, False]
-    assert list(found["why"]) == [WRONG, ""]
+    queries = pushdown.table(**made)
+    assert queries["ratio"].isna().tolist() == [True, False]
+    assert list(queries["why"]) == [WRONG, ""]
     assert pushdown.wrong(made["slices"], made["runs"]) == [WRONG]
 
 
@@ -66,26 +66,26 @@ def test_a_dataset_of_other_workloads_is_missing_data() -> None:
 def test_recordings_together_decide_what_each_of_them_does() -> None:
     """Both hosts agree on Q8; the interval knows that there are two of them."""
     data = recorded.obtain("tpc-h")
-    slices = [each.slices for each in (*data.earlier, data)]
+    slices = [recording.slices for recording in (*data.earlier, data)]
     value, low, high = pushdown.of_recordings(8, slices)
-    alone = [contrasts.ratio(contrasts.log_ratios(each, "q08")) for each in slices]
+    alone = [contrasts.ratio(contrasts.log_ratios(recording, "q08")) for recording in slices]
     assert min(alone).value < value < max(alone).value
-    assert 1 < low < min(each.low for each in alone)
-    assert high > max(each.high for each in alone)
+    assert 1 < low < min(recording.low for recording in alone)
+    assert high > max(recording.high for recording in alone)
 
 
 def test_the_answer_has_what_all_recordings_give_together() -> None:
     """Not the newest one's ratio: a reader would take its interval for the whole error."""
     data = recorded.obtain("tpc-h")
-    slices = [each.slices for each in (*data.earlier, data)]
+    slices = [recording.slices for recording in (*data.earlier, data)]
     assert len(slices) > 1
     newest = pushdown.table(data.slices, data.runs, data.pushed)
-    found = pushdown.together(newest, slices)
-    for row in found.itertuples():
+    pooled = pushdown.together(newest, slices)
+    for row in pooled.itertuples():
         assert (row.ratio, row.low, row.high) == pytest.approx(
             tuple(pushdown.of_recordings(row.query, slices))
         )
-    best = found.loc[found["ratio"].idxmax()]
+    best = pooled.loc[pooled["ratio"].idxmax()]
     said = answers.answer("tpc-h", pd.DataFrame({"id": [], "verdict": []}), data).headline
     assert f"Q{best['query']}: {plain(best['ratio'])} times" in said
     assert "in 2 recordings" in said

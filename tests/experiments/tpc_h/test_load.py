@@ -64,23 +64,23 @@ def test_commands_name_what_is_asked_for() -> None:
 def test_a_good_run_has_metrics_and_what_was_pushed() -> None:
     """Both obey their schemas."""
     text = f"began 100.0\n{json.dumps(FOUND)}\n"
-    found = generator.report(job(), text, began=100.0)
-    assert found.status == "ok"
-    assert found.lasted_s == 1.5
-    assert found.metrics["qps"] == pytest.approx(2)
-    assert found.metrics["latency_avg_ms"] == pytest.approx(500)
-    pushed = found.tables["pushed"].assign(run_id="x")
+    report = generator.report(job(), text, began=100.0)
+    assert report.status == "ok"
+    assert report.lasted_s == 1.5
+    assert report.metrics["qps"] == pytest.approx(2)
+    assert report.metrics["latency_avg_ms"] == pytest.approx(500)
+    pushed = report.tables["pushed"].assign(run_id="x")
     assert table.parse("pushed", table.render("pushed", pushed, "x"), "x")["reads"][0] == 900
-    intervals = found.intervals.assign(run_id="x")
+    intervals = report.intervals.assign(run_id="x")
     assert table.render("intervals", intervals, "x")
 
 
 def test_a_wrong_result_is_a_failed_run_and_never_a_number() -> None:
     """The message is the client's own."""
     wrong = "Q5 has another result than InnoDB: 4 rows instead of 5"
-    found = generator.report(job(), json.dumps({**FOUND, "status": wrong}), began=100.0)
-    assert found.status == wrong
-    assert found.metrics == found.tables == {}
+    report = generator.report(job(), json.dumps({**FOUND, "status": wrong}), began=100.0)
+    assert report.status == wrong
+    assert report.metrics == report.tables == {}
 
 
 @pytest.mark.parametrize(
@@ -134,22 +134,22 @@ def test_every_query_is_measured_once_in_both_variants() -> None:
 
 def test_a_contrast_of_each_query_compares_pushed_joins_with_none() -> None:
     """Its blocks are enough for an interval, though no claim waits for it."""
-    found = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
-    assert [each.name for each in found] == [f"q{n:02d}" for n in queries.NUMBERS]
-    for each in found:
-        assert (each.a.point.variant, each.b.point.variant) == ("default", "no-pushdown")
-        assert each.a.point.workload == each.b.point.workload
-        assert (each.blocks, each.claims) == (6, ())
+    contrasts = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
+    assert [contrast.name for contrast in contrasts] == [f"q{n:02d}" for n in queries.NUMBERS]
+    for contrast in contrasts:
+        assert (contrast.a.point.variant, contrast.b.point.variant) == ("default", "no-pushdown")
+        assert contrast.a.point.workload == contrast.b.point.workload
+        assert (contrast.blocks, contrast.claims) == (6, ())
 
 
 def test_the_quick_profile_fits_its_time() -> None:
     """Its short slices are its own; without loading, sweep and blocks take 12 minutes."""
     contrasts = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
-    blocks_s = sum(6 * time_needed.block_s(each, EXPERIMENT, QUICK) for each in contrasts)
+    blocks_s = sum(6 * time_needed.block_s(contrast, EXPERIMENT, QUICK) for contrast in contrasts)
     needed_s = time_needed.sweep_s(EXPERIMENT, QUICK) + blocks_s
     assert needed_s - time_needed.start_s(EXPERIMENT, QUICK) < 12 * 60
     assert needed_s < time_needed.MOST_S["quick"]
     smoke = EXPERIMENT.size("smoke")
     once = EXPERIMENT.contrasts(EXPERIMENT, smoke, pd.DataFrame())
-    blocks_s = sum(time_needed.block_s(each, EXPERIMENT, smoke) for each in once)
+    blocks_s = sum(time_needed.block_s(contrast, EXPERIMENT, smoke) for contrast in once)
     assert time_needed.sweep_s(EXPERIMENT, smoke) + blocks_s < 60

@@ -55,7 +55,7 @@ def test_both_engines_have_the_same_rows(cluster: Cluster) -> None:
         f" WHERE table_schema LIKE '{tpc_h.DATABASE}%' ORDER BY 1"
     )
     assert engines == [(tpc_h.DATABASE, "ndbcluster"), (tpc_h.REFERENCE, "InnoDB")]
-    assert [each.name for each in (cluster.folder / "tpc_h").iterdir()] == [tpc_h.ANSWERS]
+    assert [path.name for path in (cluster.folder / "tpc_h").iterdir()] == [tpc_h.ANSWERS]
 
 
 @pytest.mark.parametrize("query", queries.NUMBERS)
@@ -65,13 +65,13 @@ def test_every_query_has_the_result_of_innodb(cluster: Cluster, query: int) -> N
         with generator.running(cluster, job(cluster, query, variant)) as load:
             report = load.finish()
         assert report.status == "ok"
-        found = report.tables["pushed"].iloc[0]
-        assert found["executions"] == report.metrics["queries"] >= 1
+        measured = report.tables["pushed"].iloc[0]
+        assert measured["executions"] == report.metrics["queries"] >= 1
         if not pushes:
-            assert (found["joins"], found["executed"], found["reads"]) == (0, 0, 0)
+            assert (measured["joins"], measured["executed"], measured["reads"]) == (0, 0, 0)
         elif query in (3, 5, 7, 10):
-            assert found["joins"] > 0
-            assert found["executed"] > 0
+            assert measured["joins"] > 0
+            assert measured["executed"] > 0
 
 
 def test_a_run_and_a_slice_have_all_their_tables(cluster: Cluster) -> None:
@@ -81,11 +81,11 @@ def test_a_run_and_a_slice_have_all_their_tables(cluster: Cluster) -> None:
     [piece] = slices.measure(
         cluster, [slices.Asked({**place, "of": 4, "start": 1}, job(cluster, 3))]
     )
-    for found, own in ((run, "runs"), (piece, "slices")):
-        assert found.tables[own]["status"].iloc[0] == "ok"
-        assert found.tables[own]["qps"].iloc[0] > 0
-        assert len(found.tables["pushed"]) == 1
-        for name, rows in found.tables.items():
+    for measured, own in ((run, "runs"), (piece, "slices")):
+        assert measured.tables[own]["status"].iloc[0] == "ok"
+        assert measured.tables[own]["qps"].iloc[0] > 0
+        assert len(measured.tables["pushed"]) == 1
+        for name, rows in measured.tables.items():
             table.render(name, rows, name)
 
 

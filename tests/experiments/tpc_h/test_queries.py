@@ -43,8 +43,8 @@ def test_the_order_of_a_result_is_known(number: int, keys: tuple[str, ...], limi
 @pytest.mark.parametrize(("scale", "fraction"), [(1, "0.0001"), (0.01, "0.01"), (0.001, "0.1")])
 def test_the_fraction_of_query_11_follows_the_scale_factor(scale: float, fraction: str) -> None:
     """It is an exact number, as a float would make MySQL compute with floats."""
-    [found] = re.findall(r"\* ([\d.]+)\n", queries.read(11, scale).sql)
-    assert Decimal(found) == Decimal(fraction)
+    [written] = re.findall(r"\* ([\d.]+)\n", queries.read(11, scale).sql)
+    assert Decimal(written) == Decimal(fraction)
 
 
 def test_columns_that_are_joined_have_one_type() -> None:
@@ -59,10 +59,11 @@ def test_columns_that_are_joined_have_one_type() -> None:
 
 def test_every_statement_names_the_engine_and_ends_with_the_options() -> None:
     """The tables of NDB and of InnoDB differ in that alone."""
-    found = tables.statements("ndbcluster", "COMMENT='x'")
-    assert [re.search(r"TABLE (\w+)", each)[1] for each in found] == list(tables.ROWS_AT_1)
-    assert all(each.endswith("ENGINE=ndbcluster COMMENT='x'") for each in found)
-    assert [each.replace("ndbcluster COMMENT='x'", "innodb") for each in found] == (
+    statements = tables.statements("ndbcluster", "COMMENT='x'")
+    names = [re.search(r"TABLE (\w+)", statement)[1] for statement in statements]
+    assert names == list(tables.ROWS_AT_1)
+    assert all(statement.endswith("ENGINE=ndbcluster COMMENT='x'") for statement in statements)
+    assert [statement.replace("ndbcluster COMMENT='x'", "innodb") for statement in statements] == (
         tables.statements("innodb")
     )
 
@@ -154,7 +155,7 @@ def test_pushed_joins_are_counted_with_their_tables() -> None:
 
 def test_times_are_summed_up() -> None:
     """A client that never finished the query has no times."""
-    found = client._summary([0.3, 0.1, 0.2])
-    assert found["executions"] == 3
-    assert (found["min"], found["p95"], found["max"]) == (0.1, 0.3, 0.3)
+    times_s = client._summary([0.3, 0.1, 0.2])
+    assert times_s["executions"] == 3
+    assert (times_s["min"], times_s["p95"], times_s["max"]) == (0.1, 0.3, 0.3)
     assert client._summary([]) == {"executions": 0}

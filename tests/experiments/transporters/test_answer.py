@@ -10,8 +10,8 @@ from ndblab.publishing import verdict_tables
 def test_where_quotas_rule_the_claims_out_the_measured_changes_are_still_told() -> None:
     """As changes under quotas, with advice on spinning; the claims stay untestable."""
     data = recorded.obtain("shm-vs-tcp")
-    found = answers.answer(data.experiment, verdict_tables.of(data), data)
-    assert "Against TCP, it did not clearly change throughput: " in found.certain[0]
-    assert any("spinning transporters lowered throughput" in said for said in found.certain)
-    assert "leave spinning off" in found.advice[0]
-    assert len(found.untestable) == 5
+    answer = answers.answer(data.experiment, verdict_tables.of(data), data)
+    assert "Against TCP, it did not clearly change throughput: " in answer.certain[0]
+    assert any("spinning transporters lowered throughput" in said for said in answer.certain)
+    assert "leave spinning off" in answer.advice[0]
+    assert len(answer.untestable) == 5

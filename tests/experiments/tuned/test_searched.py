@@ -29,10 +29,10 @@ def over(*finalists: Finalist) -> SimpleNamespace:
     brief = prepared._baseline(["brief"], ())
     wanted = Wanted(brief, SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
     winner = finalists[0] if finalists else None
-    found = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
+    outcome = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
     beside = {"p95": Estimate(0.92, 0.87, 0.97)}
-    plain = answer.to_json(found, wanted, {winner.configuration: beside} if winner else {})
-    plain |= {"sentence": answer.sentence(found, wanted, beside), "effects": [
+    plain = answer.to_json(outcome, wanted, {winner.configuration: beside} if winner else {})
+    plain |= {"sentence": answer.sentence(outcome, wanted, beside), "effects": [
         {"name": "servers=2", "ratio": 1.02, "low": 0.98, "high": 1.06}]}  # fmt: skip
     manifest = {"experiment": "tune", "answer": json.loads(json.dumps(plain))}
     return SimpleNamespace(manifest=manifest, experiment="tune")

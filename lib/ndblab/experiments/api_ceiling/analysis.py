@@ -85,17 +85,17 @@ def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     good = good[good["variant"].astype(str).isin(WORDS)]
     if good.empty:
         raise MissingData("no good run of key lookups")
-    each = lookup_us(good, processes).set_index(good.index)
-    parts = list(each)
-    each = each.assign(
+    lookups = lookup_us(good, processes).set_index(good.index)
+    parts = list(lookups)
+    lookups = lookups.assign(
         variant=good["variant"].astype(str), clients=good["clients"].astype(int), qps=good["qps"]
     )
     rows = []
-    for (variant, clients), own in each.groupby(["variant", "clients"]):
+    for (variant, clients), own in lookups.groupby(["variant", "clients"]):
         rate = estimate.positive(own["qps"])
         words = WORDS[str(variant)]
         rows.append((words, str(variant), int(clients), len(own), *rate, *own[parts].mean()))
     columns = ["interface", "variant", "clients", "runs", "qps", "low", "high", *parts]
-    table = pd.DataFrame(rows, columns=columns)
-    order = table["variant"].map(list(WORDS).index)
-    return table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        "variant", key=lambda names: names.map(list(WORDS).index), kind="stable", ignore_index=True
+    )

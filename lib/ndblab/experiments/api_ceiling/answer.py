@@ -18,9 +18,9 @@ from ndblab.planning.point import DEFAULT_VARIANT
 @answers("api-ceiling")
 def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how many lookups a second each interface does at its best, and what SQL costs."""
-    found = interfaces.costs(dataset.runs, dataset.processes)
-    best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
-    each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
+    costs = interfaces.costs(dataset.runs, dataset.processes)
+    best = costs.loc[costs.groupby("variant", sort=False)["qps"].idxmax()]
+    rates = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
     few = _with_few_clients([*dataset.earlier, dataset])
     return [
         Clause(
@@ -31,7 +31,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             f"{{interval}}{few}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
-        f"key lookups/s with all CPUs: {'; '.join(each)}{within_one_start(dataset.slices)}",
+        f"key lookups/s with all CPUs: {'; '.join(rates)}{within_one_start(dataset.slices)}",
         Advice("Where key lookups use up the CPUs, take them out of SQL first"),
     ]
 
@@ -44,8 +44,8 @@ def _with_few_clients(recorded: Sequence[Dataset]) -> str:
     [single] = [name for name, number in AT_ONCE.items() if number == 1]
     times: dict[int, list[str]] = {}
     for data in recorded:
-        found = interfaces.costs(data.runs, data.processes)
-        cpu_us = found.pivot(index="clients", columns="variant", values="cpu_us")
+        costs = interfaces.costs(data.runs, data.processes)
+        cpu_us = costs.pivot(index="clients", columns="variant", values="cpu_us")
         both = cpu_us.reindex(columns=[DEFAULT_VARIANT, single]).dropna()
         if len(both) > 1:
             fewest = both.loc[both.index.min()]

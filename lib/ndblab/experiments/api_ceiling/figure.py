@@ -51,12 +51,12 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     means, ratios = interfaces.costs(tables["runs"], tables["processes"]), _ratios(tables)
     words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     best = means.loc[means.groupby("interface", sort=False)["qps"].idxmax()]
-    each = [
+    phrases = [
         f"{row.interface}: {plain(row.qps)} lookups/s with {count(int(row.clients), 'client')}, "
         f"{plain(row.cpu_us)} \N{MICRO SIGN}s of CPU each"
         for row in best.itertuples()
     ]
-    return [*words, *in_sentences("Key lookups per second, each interface at its best", each)]
+    return [*words, *in_sentences("Key lookups per second, each interface at its best", phrases)]
 
 
 _COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", ":")]
@@ -68,10 +68,10 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     Ratios whose intervals span more than a factor of `forest.WIDEST` are left out.
     """
     known = [row for row in ratios.itertuples() if not row.high / row.low > forest.WIDEST]
-    each = [f"{plain(row.ratio)} times" for row in known]
-    if each:
-        batch = f", with many at once {each[-1]}" if len(each) > 1 else ""
-        return f"Per CPU time, the NDB API did {each[0]} the lookups of SQL{batch}"
+    times = [f"{plain(row.ratio)} times" for row in known]
+    if times:
+        batch = f", with many at once {times[-1]}" if len(times) > 1 else ""
+        return f"Per CPU time, the NDB API did {times[0]} the lookups of SQL{batch}"
     best = means.loc[means["qps"].idxmax()]
     return f"{best['interface']} is fastest: {plain(best['qps'])} lookups/s"
 

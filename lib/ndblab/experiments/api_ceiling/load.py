@@ -68,13 +68,6 @@ def commands(job: Job) -> list[Command]:
                      "-read", *map(str, times), "-cooldown_time", str(COOL_S))]  # fmt: skip
 
 
-def fill_commands(job: Job) -> list[Command]:
-    """Return the commands that create and fill the table, with rows for the most threads."""
-    threads = max(job.profile.clients)
-    # It takes no option after this one.
-    return [_command(job, threads, MOST_AT_ONCE, verb) for verb in ("-create_table", "-insert")]
-
-
 def rows_per_thread(job: Job) -> int:
     """Return how many rows each thread has: together about as many as sysbench's tables."""
     batches = job.profile.rows // max(job.profile.clients) // MOST_AT_ONCE
@@ -98,16 +91,20 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
 
 
 def _fill(cluster: Cluster, job: Job) -> None:
-    wanted = rows_per_thread(job) * max(job.profile.clients)
-    for command in fill_commands(job):
+    """Create and fill the table, with rows for the most threads."""
+    threads = max(job.profile.clients)
+    wanted = rows_per_thread(job) * threads
+    for verb in ("-create_table", "-insert"):
+        # It takes no option after its verb.
+        command = _command(job, threads, MOST_AT_ONCE, verb)
         with action.running(cluster, command, FILL_TIMEOUT_S, lambda ended: ended) as filling:
             ended = filling.end()
         text, status = ended.output + ended.errors, ended.status
-        if command.argv[-1] == "-insert" and status == OK:
-            found = output.result(text, 0, FILL_TIMEOUT_S)
-            status = found.status
-            if status == OK and found.transactions != wanted:
-                status = f"{found.transactions} rows"
+        if verb == "-insert" and status == OK:
+            result = output.result(text, 0, FILL_TIMEOUT_S)
+            status = result.status
+            if status == OK and result.transactions != wanted:
+                status = f"{result.transactions} rows"
         if status != OK:
             cluster.check_alive()
             raise LabError(

@@ -51,7 +51,7 @@ def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.
     if good.empty:
         raise MissingData("no good load")
     variants = good["variant"].astype(str)
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "run_id": good["run_id"].astype(str),
             "way": variants.where(variants != DEFAULT_VARIANT, LOAD_DATA),
@@ -62,15 +62,14 @@ def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.
         }
     ).reset_index(drop=True)
     used = Usage(processes, processes.iloc[:0]).roles
-    used = used.reindex(index=found["run_id"], columns=list(ROLES))
+    used = used.reindex(index=table["run_id"], columns=list(ROLES))
     for role in ROLES:
-        found[f"{role}_us"] = 1e4 * used[role].to_numpy() / found["rows_per_s"]
-    found["cpu_us"] = found[[f"{role}_us" for role in ROLES]].sum(axis=1, skipna=False)
-    spans = dict(zip(found["run_id"], found["duration_s"], strict=True))
-    each = {name: _checkpoints(events, name, lasted_s) for name, lasted_s in spans.items()}
-    found["checkpoints"] = [each[name][0] for name in found["run_id"]]
-    found["checkpoint_pct"] = [each[name][1] for name in found["run_id"]]
-    return found
+        table[f"{role}_us"] = 1e4 * used[role].to_numpy() / table["rows_per_s"]
+    table["cpu_us"] = table[[f"{role}_us" for role in ROLES]].sum(axis=1, skipna=False)
+    spans = zip(table["run_id"], table["duration_s"], strict=True)
+    checkpoints = [_checkpoints(events, run_id, lasted_s) for run_id, lasted_s in spans]
+    table["checkpoints"], table["checkpoint_pct"] = zip(*checkpoints, strict=True)
+    return table
 
 
 def by_way(loads: pd.DataFrame) -> pd.DataFrame:
@@ -88,9 +87,9 @@ def by_way(loads: pd.DataFrame) -> pd.DataFrame:
         rate = estimate.positive(kind["rows_per_s"])
         rows.append((str(way), int(connections), len(kind), *rate, *kind[means].mean()))
     columns = ["way", "connections", "loads", "rows_per_s", "low", "high", *means]
-    table = pd.DataFrame(rows, columns=columns)
-    order = table["way"].map(LOADERS.index)
-    return table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        "way", key=lambda ways: ways.map(LOADERS.index), kind="stable", ignore_index=True
+    )
 
 
 def _checkpoints(events: pd.DataFrame, run_id: str, lasted_s: float) -> tuple[int, float]:

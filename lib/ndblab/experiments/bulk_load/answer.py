@@ -16,17 +16,17 @@ from ndblab.judging.clauses import Advice, Clause
 @answers("bulk-load")
 def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how fast each way loads, at its best, and whether the redo log matters."""
-    found = loads.of(dataset.runs, dataset.processes, dataset.events)
-    ways = loads.by_way(found)
-    best = ways.loc[ways.groupby("way", sort=False)["rows_per_s"].idxmax()]
-    each = [f"{loads.WORDS[row.way]} {plain(row.rows_per_s)}" for row in best.itertuples()]
+    every = loads.of(dataset.runs, dataset.processes, dataset.events)
+    means = loads.by_way(every)
+    best = means.loc[means.groupby("way", sort=False)["rows_per_s"].idxmax()]
+    rates = [f"{loads.WORDS[row.way]} {plain(row.rows_per_s)}" for row in best.itertuples()]
     most = best["rows_per_s"].max()
     holds = (best["low"] <= most) & (most <= best["high"])
     fast = best[(best["rows_per_s"] == most) | holds]
     fastest = " or ".join(loads.WORDS[way] for way in fast["way"])
     return [
-        f"rows a second, in loads of {plain(found['rows'].max())} rows with each program's start: "
-        f"{listed(each)}{_one_start(dataset)}",
+        f"rows a second, in loads of {plain(every['rows'].max())} rows with each program's start: "
+        f"{listed(rates)}{_one_start(dataset)}",
         Clause(
             "B-load-redo",
             "a small redo log slowed loading by {value_fall_pct} {interval_fall_pct}",

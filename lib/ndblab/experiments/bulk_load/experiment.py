@@ -30,6 +30,7 @@ _API_BY_SHM = {"api": {"HostName": "localhost"}}
 """Programs of the NDB API then reach the data nodes by shared memory, as MySQL servers do."""
 _READ_FILES = {"secure_file_priv": "/"}
 """A server may then read any file, as LOAD DATA asks it to."""
+_variant = functools.partial(Variant, config_ini=_API_BY_SHM, my_cnf=_READ_FILES)
 _LOADED = {"servers": (1,), "warmup_s": 0}
 
 
@@ -90,16 +91,10 @@ EXPERIMENTS = (
         },
         slices={"smoke": Length(0, 1), "quick": Length(0, 4), "brief": Length(0, 200)},
         variants=(
-            Variant(
-                config_ini=_API_BY_SHM, my_cnf=_READ_FILES, options={"way": LOAD_DATA}
-            ),
-            *(
-                Variant(way, config_ini=_API_BY_SHM, my_cnf=_READ_FILES, options={"way": way})
-                for way in LOADERS[1:]
-            ),
-            Variant(
-                REDO_SMALL, {"small_redo": True}, config_ini=_API_BY_SHM,
-                my_cnf=_READ_FILES, options={"way": INSERTS}, contrasts_only=True,
+            _variant(options={"way": LOAD_DATA}),
+            *(_variant(way, options={"way": way}) for way in LOADERS[1:]),
+            _variant(
+                REDO_SMALL, {"small_redo": True}, options={"way": INSERTS}, contrasts_only=True
             ),
         ),
         budget="shared",

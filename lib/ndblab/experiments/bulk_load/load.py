@@ -6,6 +6,7 @@ A rejected, missing or changed row, or any error, fails the run.
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Iterator
@@ -83,12 +84,8 @@ def running(cluster: Cluster, job: Job) -> Iterator[Action]:
             expected=f"{job.profile.tables} tables in the database {ways.DATABASE}",
             next_step="See the servers' error logs in the cluster's folder.",
         ) from error
-
-    def checked(ended: Ended) -> Ended:
-        return _checked(cluster, job, ended)
-
     timeout_s = GRACE_S + job.profile.rows / LEAST_ROWS_PER_S
-    command = ways.command(job)
+    command, checked = ways.command(job), functools.partial(_checked, cluster, job)
     with action.running(cluster, command, timeout_s, checked, watched=True) as loading:
         yield loading
 

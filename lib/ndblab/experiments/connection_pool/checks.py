@@ -44,6 +44,6 @@ def _idle(evidence: Evidence, contrast: str) -> str:
     """Say what the idle servers, whose connections differ, take from the server at work."""
     sides = (place(evidence, contrast, name).runs for name in (A, B))
     pct = [cpu_use.idle_pct(runs, evidence.dataset.processes).mean() for runs in sides]
-    larger, smaller = (significant(each / evidence.cpus) for each in pct)
+    larger, smaller = (significant(used / evidence.cpus) for used in pct)
     beside = f"{larger} % of the CPUs beside the larger pool, {smaller} % beside the smaller"
     return f"idle servers used {beside}"

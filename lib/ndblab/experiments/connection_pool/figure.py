@@ -51,12 +51,12 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     for whole, quotas in ((True, "Without CPU quotas"), (False, "With those of the CPU budget")):
         mine = means[means["whole"] == whole]
         best = mine.loc[mine.groupby("pool")["mean"].idxmax()]
-        each = [
+        phrases = [
             f"{count(row.pool, 'connection')} {plain(row.mean)} queries/s with "
             f"{count(row.clients, 'client')}"
             for row in best.itertuples()
         ]
-        words += in_sentences(f"{quotas}, each at its best", each)
+        words += in_sentences(f"{quotas}, each at its best", phrases)
     return words
 
 
@@ -77,9 +77,9 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     """Return the ratio of each contrast, with the connections of both sides."""
     names = {}
     for contrast in tables["slices"]["contrast"].astype(str).unique():
-        if found := _CONTRAST.fullmatch(contrast):
-            where = "beside another server" if found[3] else "alone"
-            names[contrast] = f"{found[2]} connections over {found[1]}, {where}"
+        if match := _CONTRAST.fullmatch(contrast):
+            where = "beside another server" if match[3] else "alone"
+            names[contrast] = f"{match[2]} connections over {match[1]}, {where}"
     rows = forest.of_contrasts(tables["slices"], names)
     sides = rows["contrast"].str.extract(_CONTRAST)
     return rows.assign(fewer=sides[0], pool=sides[1])
@@ -88,8 +88,8 @@ def _ratios(tables: Tables) -> pd.DataFrame:
 def _means(tables: Tables) -> pd.DataFrame:
     """Return mean throughput, with `whole`, `pool`, `clients`; MissingData if there is none."""
     runs = selection.good(tables["runs"])
-    found = runs["variant"].astype(str).replace(DEFAULT, "pool-1").str.extract(_VARIANT)
-    runs = runs.assign(pool=found["pool"].astype(float), whole=found["whole"].notna())
+    names = runs["variant"].astype(str).replace(DEFAULT, "pool-1").str.extract(_VARIANT)
+    runs = runs.assign(pool=names["pool"].astype(float), whole=names["whole"].notna())
     runs = runs[runs["pool"].notna()].astype({"pool": int})
     if runs.empty:
         raise MissingData("no run of a server with a connection pool")

@@ -93,9 +93,9 @@ def each_good_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     chosen = chosen[~summary.disturbed(chosen)]
     if chosen.empty:
         raise MissingData("no good run that nothing else on the host disturbed")
-    each = each_run(chosen, processes)
-    used = {f"{role}_cpus": each[column] * each["qps"] / 1e6 for column, role in WORDS.items()}
-    return each.assign(**used, host_busy_pct=chosen["host_busy_pct"].to_numpy(float))
+    costs = each_run(chosen, processes)
+    used = {f"{role}_cpus": costs[column] * costs["qps"] / 1e6 for column, role in WORDS.items()}
+    return costs.assign(**used, host_busy_pct=chosen["host_busy_pct"].to_numpy(float))
 
 
 def points(runs: pd.DataFrame, processes: pd.DataFrame, threads: pd.DataFrame) -> pd.DataFrame:
@@ -105,8 +105,8 @@ def points(runs: pd.DataFrame, processes: pd.DataFrame, threads: pd.DataFrame) -
     -------
     A row for each number of servers and clients, with the number of its `runs`.
     """
-    each = each_good_run(runs, processes).join(system_share(runs, threads))
-    groups = each.groupby(["servers", "clients"])
+    costs = each_good_run(runs, processes).join(system_share(runs, threads))
+    groups = costs.groupby(["servers", "clients"])
     table = groups.mean()
     table.insert(0, "runs", groups.size())
     return table.reset_index()
@@ -117,37 +117,37 @@ def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     The keys say which, and with how many clients, in words. The table is of points or of runs.
     """
-    found = {}
+    comparisons = {}
     for words, key in (("each", table["clients"] / table["servers"]), ("in all", table["clients"])):
         sets = [set(own) for _, own in key.groupby(table["servers"])]
         if len(sets) > 1 and (common := set.intersection(*sets)):
             clients = int(max(common))
-            found[f"{count(clients, 'client')} {words}"] = table[key == clients]
-    return found
+            comparisons[f"{count(clients, 'client')} {words}"] = table[key == clients]
+    return comparisons
 
 
-def turn(each: pd.DataFrame) -> Turn:
+def turn(costs: pd.DataFrame) -> Turn:
     """Return where one server's throughput turns, by the means of its `each_good_run`.
 
     Raises MissingData if it has fewer than three numbers of clients.
     """
     columns = ["qps", "mysqld_cpus", "host_busy_pct"]
-    groups = each[each["servers"] == 1].groupby("clients")
+    groups = costs[costs["servers"] == 1].groupby("clients")
     one = groups[columns].mean()
     if len(one) < 3:
         raise MissingData("fewer than three numbers of clients of one server")
     knee = one[one["qps"] >= FLAT * one["qps"].max()].iloc[0]
-    return Turn(int(knee.name), *_turns(each, groups.size()), *map(float, knee))
+    return Turn(int(knee.name), *_turns(costs, groups.size()), *map(float, knee))
 
 
-def _turns(each: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
+def _turns(costs: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
     """Return between which numbers of clients the turn lies, by a parametric bootstrap.
 
     As in `estimate.peak_ratio`, the turn is picked from noisy means, so every draw picks it anew.
     How much a run varies is estimated from the runs of all points together.
     """
-    logs = np.log(each["qps"].astype(float))
-    points = logs.groupby([each["servers"], each["clients"]])
+    logs = np.log(costs["qps"].astype(float))
+    points = logs.groupby([costs["servers"], costs["clients"]])
     freedom = int((points.count() - 1).sum())
     if not freedom:
         return math.nan, math.nan
@@ -165,9 +165,9 @@ def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict
     Raises MissingData if the contrast has no whole block.
     """
     whole = contrasts.whole(slices, contrast)
-    each = each_run(whole, processes)
+    costs = each_run(whole, processes)
     quantities = ("qps", ALL, *WORDS)
-    return {q: contrasts.ratio(contrasts.log_ratios(whole, contrast, each[q])) for q in quantities}
+    return {q: contrasts.ratio(contrasts.log_ratios(whole, contrast, costs[q])) for q in quantities}
 
 
 def sides(slices: pd.DataFrame, contrast: str) -> str:
@@ -177,9 +177,9 @@ def sides(slices: pd.DataFrame, contrast: str) -> str:
     if a["servers"] == b["servers"]:
         return f"{count(a['clients'], 'client')} instead of {b['clients']}"
     equal = a["clients"] == b["clients"]
-    each = a["clients"] if equal else a["clients"] // a["servers"]
+    clients = a["clients"] if equal else a["clients"] // a["servers"]
     servers = f"{count(a['servers'], 'server')} instead of {b['servers']}"
-    return f"{servers}, {count(each, 'client')} {'in all' if equal else 'each'}"
+    return f"{servers}, {count(clients, 'client')} {'in all' if equal else 'each'}"
 
 
 def idle_server_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> Estimate:

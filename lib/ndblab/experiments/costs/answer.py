@@ -24,13 +24,13 @@ _MOST_BUSY_PCT = 90
 @answers("costs")
 def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     """Say what one more server costs, at work and idle, and where one server stops gaining."""
-    found: list[str] = []
-    for each in (_more_servers, _parts, _idle, _published, _turning, _past):
+    said: list[str] = []
+    for say in (_more_servers, _parts, _idle, _published, _turning, _past):
         with contextlib.suppress(MissingData):
-            found += each(dataset)
-    if not found:
+            said += say(dataset)
+    if not said:
         raise MissingData("no contrast was measured, and no curve of one server")
-    return found
+    return said
 
 
 def _more_servers(data: Dataset) -> Iterator[str]:
@@ -68,9 +68,9 @@ def _changed(ratio: Estimate, of: str) -> str:
 def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
-    each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
+    changes = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
     one = within_one_start(data.slices, AT_EACH)
-    yield f"CPU a query by role: {each[0]}{one}. Also {listed(each[1:])}"
+    yield f"CPU a query by role: {changes[0]}{one}. Also {listed(changes[1:])}"
     if ratios[analysis.ALL].low > 1:
         yield Advice("Add many MySQL servers only with CPUs for them")
 
@@ -89,8 +89,8 @@ def _idle(data: Dataset) -> Iterator[str]:
 def _published(data: Dataset) -> Iterator[str]:
     """Say how the cost in mysqld compares with that of the brief, at its number of clients."""
     theirs = analysis.published()
-    each = analysis.each_good_run(data.runs, data.processes)
-    mine = each[(each["servers"] == theirs.servers) & (each["clients"] == theirs.clients)]
+    runs = analysis.each_good_run(data.runs, data.processes)
+    mine = runs[(runs["servers"] == theirs.servers) & (runs["clients"] == theirs.clients)]
     here = mine[analysis.SERVER].mean()
     if here == here:
         against = less_or_more(here / theirs.value, math.nan, math.nan)

@@ -39,32 +39,28 @@ def servers_and_clients(experiment: Experiment, size: Profile) -> tuple[Point, .
 
     Points with more clients than the profile has are left out.
     """
-    each, total = compared_at(size)
+    per_server, total = compared_at(size)
     wanted = [(1, clients) for clients in size.clients] if 1 in size.servers else []
-    wanted += [(n, clients) for n in size.servers for clients in (n * each, total)]
+    wanted += [(n, clients) for n in size.servers for clients in (n * per_server, total)]
     least = [(max(size.servers), max(size.clients))]
     fit = [(n, clients) for n, clients in wanted if n <= clients <= max(size.clients)]
-    return tuple(_point(*pair) for pair in dict.fromkeys(fit or least))
+    return tuple(Point(*pair) for pair in dict.fromkeys(fit or least))
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
     """Compare the most servers with one, at equal clients each and in all; one at more clients."""
-    (each, total), most = compared_at(size), max(size.servers)
+    (per_server, total), most = compared_at(size), max(size.servers)
     pairs = {
-        AT_EACH: ((most, most * each), (1, each)),
+        AT_EACH: ((most, most * per_server), (1, per_server)),
         AT_TOTAL: ((most, total), (1, total)),
         RISING: ((1, RISE[0]), (1, RISE[1])),
         FALLING: ((1, FALL[0]), (1, FALL[1])),
     }
     return tuple(
-        Contrast(name, ALTERNATION, Side(_point(*a)), Side(_point(*b)), (), blocks=BLOCKS)
+        Contrast(name, ALTERNATION, Side(Point(*a)), Side(Point(*b)), (), blocks=BLOCKS)
         for name, (a, b) in pairs.items()
         if a != b and a[0] <= a[1] <= max(size.clients)
     )
-
-
-def _point(servers: int, clients: int) -> Point:
-    return Point(servers, clients)
 
 
 EXPERIMENTS = (

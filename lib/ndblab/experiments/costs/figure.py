@@ -32,11 +32,11 @@ _SETTINGS = [("-", "o"), ("--", "s")]
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the most servers to one, and below cost and throughput by servers."""
-    each = analysis.each_good_run(tables["runs"], tables["processes"])
-    rows, settings = _ratios(tables, (AT_EACH, AT_TOTAL)), analysis.compared(each)
+    runs = analysis.each_good_run(tables["runs"], tables["processes"])
+    rows, settings = _ratios(tables, (AT_EACH, AT_TOTAL)), analysis.compared(runs)
     if not settings:
         raise MissingData("no two numbers of servers with equal clients")
-    most = count(int(each["servers"].max()), "server")
+    most = count(int(runs["servers"].max()), "server")
     lower = forest.leading(figure, rows, f"{most} over 1, ratio", 2.6)
     cost, rate = sheet.panels(lower, 2)
     words, first = next(iter(settings.items()))
@@ -52,15 +52,15 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     curves.against_clients(rate, lines, QPS, "setting", looks)
     for panel in (cost, rate):
         panel.set_xlabel("MySQL servers")
-    return Head(_title(each, rows), [intervals.described(lines["runs"]), _UNDIVIDED])
+    return Head(_title(runs, rows), [intervals.described(lines["runs"]), _UNDIVIDED])
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and the cost of a query with each number of servers."""
-    each = analysis.each_good_run(tables["runs"], tables["processes"])
+    runs = analysis.each_good_run(tables["runs"], tables["processes"])
     rows = _ratios(tables, (AT_EACH, AT_TOTAL))
-    words = [f"{_title(each, rows)}.", *forest.sentence(rows)]
-    for setting, own in analysis.compared(each).items():
+    words = [f"{_title(runs, rows)}.", *forest.sentence(rows)]
+    for setting, own in analysis.compared(runs).items():
         means = own.groupby("servers")[[analysis.ALL, "qps"]].mean()
         said = [
             f"{plain(row.cpu_us)} \N{MICRO SIGN}s and {plain(row.qps)} queries/s with {row.Index}"
@@ -72,9 +72,9 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw one server against its clients: where throughput turns, and what a query costs."""
-    each = analysis.each_good_run(tables["runs"], tables["processes"])
-    one, rows = each[each["servers"] == 1], _ratios(tables, (RISING, FALLING))
-    turn = analysis.turn(each)
+    runs = analysis.each_good_run(tables["runs"], tables["processes"])
+    one, rows = runs[runs["servers"] == 1], _ratios(tables, (RISING, FALLING))
+    turn = analysis.turn(runs)
     lower = forest.leading(figure, rows, "More clients over fewer, ratio", 2.6)
     rate, cost = sheet.panels(lower, 2)
     means = intervals.means(one, ["clients"], "qps").assign(series="")
@@ -94,10 +94,10 @@ def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 
 def describe_one(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe where throughput turns, the ratios, the cost by role and what was published."""
-    each = analysis.each_good_run(tables["runs"], tables["processes"])
-    turn = analysis.turn(each)
+    runs = analysis.each_good_run(tables["runs"], tables["processes"])
+    turn = analysis.turn(runs)
     rows = _ratios(tables, (RISING, FALLING))
-    means = each[each["servers"] == 1].groupby("clients")[[*_ROLES, "qps"]].mean()
+    means = runs[runs["servers"] == 1].groupby("clients")[[*_ROLES, "qps"]].mean()
     said = [
         f"{plain(row.qps)} queries/s of {plain(row.mysqld_us)} \N{MICRO SIGN}s in mysqld and "
         f"{plain(row.ndbmtd_us)} in ndbmtd with {count(row.Index, 'client')}"
@@ -111,9 +111,9 @@ def describe_one(tables: Tables, anchors: Anchors) -> list[str]:
 _UNDIVIDED = "CPUs are not divided. What idle servers use does not count."
 
 
-def _costs(ax, each: pd.DataFrame, by: str) -> None:
+def _costs(ax, runs: pd.DataFrame, by: str) -> None:
     """Draw the CPU time of a query in each role, against servers or clients."""
-    parts = {role: intervals.means(each, [by], role) for role in _ROLES}
+    parts = {role: intervals.means(runs, [by], role) for role in _ROLES}
     means = pd.concat(parts, names=["role", None]).reset_index("role")
     means = means.rename(columns={by: "clients"}).dropna(subset="mean").reset_index(drop=True)
     if means.empty:
@@ -126,23 +126,23 @@ def _ratios(tables: Tables, names: tuple[str, ...]) -> pd.DataFrame:
     rows = []
     for name in names:
         try:
-            found = analysis.ratios(tables["slices"], tables["processes"], name)
+            ratios = analysis.ratios(tables["slices"], tables["processes"], name)
         except MissingData:
             continue
         head, _, tail = analysis.sides(tables["slices"], name).partition(", ")
         rows += [
-            (name, quantity, f"{_QUANTITIES[quantity]}, {tail or head}", *found[quantity])
+            (name, quantity, f"{_QUANTITIES[quantity]}, {tail or head}", *ratios[quantity])
             for quantity in _QUANTITIES
         ]
     return pd.DataFrame(rows, columns=["contrast", "quantity", "name", "ratio", "low", "high"])
 
 
-def _title(each: pd.DataFrame, rows: pd.DataFrame) -> str:
+def _title(runs: pd.DataFrame, rows: pd.DataFrame) -> str:
     """Say how much more a query costs with the most servers, and how throughput changes."""
-    most = count(int(each["servers"].max()), "server")
+    most = count(int(runs["servers"].max()), "server")
     first = rows[rows["contrast"] == AT_EACH].set_index("quantity", drop=False)
     if first.empty:
-        cost = each[each["servers"] == each["servers"].max()][analysis.ALL].mean()
+        cost = runs[runs["servers"] == runs["servers"].max()][analysis.ALL].mean()
         return f"A query costs {plain(cost)} \N{MICRO SIGN}s of CPU with {most}"
     cost, rate = (next(first.loc[[q]].itertuples()) for q in (analysis.ALL, "qps"))
     return f"{most} instead of one: {_said(cost, 'CPU a query')}, {_said(rate, 'throughput')}"

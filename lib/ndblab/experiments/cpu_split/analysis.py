@@ -48,20 +48,20 @@ def law(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> Law:
     if chosen.empty:
         raise MissingData("no good run without quotas")
     best = chosen.groupby("clients")["qps"].mean().idxmax()
-    each = cpu_use.serving_us_by_role(chosen[chosen["clients"] == best], processes).mean()
-    if each.isna().any():
+    query_us = cpu_use.serving_us_by_role(chosen[chosen["clients"] == best], processes).mean()
+    if query_us.isna().any():
         raise MissingData("no CPU of processes was recorded")
-    return Law(cpus, each["ndbmtd_us"], each["mysqld_us"] + each["sysbench_us"])
+    return Law(cpus, query_us["ndbmtd_us"], query_us["mysqld_us"] + query_us["sysbench_us"])
 
 
 def divided(runs: pd.DataFrame) -> pd.DataFrame:
     """Return good runs under quotas with the data nodes' `share_pct`, or raise MissingData."""
     good = _good(runs)
-    shares = good["variant"].astype(str).map(_SHARES)
-    found = good.assign(share_pct=shares).dropna(subset="share_pct")
-    if found.empty:
+    good = good.assign(share_pct=good["variant"].astype(str).map(_SHARES))
+    good = good.dropna(subset="share_pct")
+    if good.empty:
         raise MissingData("no good run with divided CPUs")
-    return found
+    return good
 
 
 def points(runs: pd.DataFrame, law: Law) -> pd.DataFrame:
@@ -81,12 +81,8 @@ def undivided_over_best(runs: pd.DataFrame) -> tuple[int, Estimate]:
     """Return the most clients, and throughput without quotas there, over that of the best division.
 
     Runs are paired by repeat. The best of several divisions looks better than it is, by chance, so
-    the ratio errs on the low side.
-
-    Raises
-    ------
-    MissingData
-        If there are no good runs of both with so many clients.
+    the ratio errs on the low side. Raises MissingData if there are no good runs of both with so
+    many clients.
     """
     good = _good(runs)
     most = int(divided(runs)["clients"].max())
@@ -96,12 +92,12 @@ def undivided_over_best(runs: pd.DataFrame) -> tuple[int, Estimate]:
     )
     base = qps.get(UNDIVIDED, pd.Series(dtype=float))
     pairs = [(base / qps[name]).dropna() for name in _SHARES if name in qps]
-    ratios = [geometric(each) for each in pairs if len(each)]
+    ratios = [geometric(paired) for paired in pairs if len(paired)]
     if not ratios:
         raise MissingData("no good runs with divided CPUs and without quotas at equal clients")
     return most, min(ratios, key=lambda ratio: ratio.value)
 
 
 def _good(runs: pd.DataFrame) -> pd.DataFrame:
-    found = summary.good(runs)
-    return found[~summary.disturbed(found)]
+    good = summary.good(runs)
+    return good[~summary.disturbed(good)]

@@ -26,7 +26,7 @@ BESIDE = SHARES_PCT[_AT - 1], SHARES_PCT[_AT + 1]
 @answers("cpu-split")
 def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say whether a quarter is sensible, what others and no division gave, and the law's best."""
-    found: list[Clause | str] = [
+    said: list[Clause | str] = [
         Clause(
             "B-split",
             "a quarter of the CPUs for data nodes is a sensible first division: it gave {value} "
@@ -36,10 +36,10 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "whether a quarter of the CPUs for data nodes is a sensible first division",
         )
     ]
-    for each in (_compared, _undivided, _expected) if dataset.budget == "scaled" else ():
+    for say in (_compared, _undivided, _expected) if dataset.budget == "scaled" else ():
         with contextlib.suppress(MissingData):
-            found += each(dataset)
-    return found
+            said += say(dataset)
+    return said
 
 
 def _compared(dataset: Dataset) -> Iterator[str]:
@@ -60,9 +60,9 @@ def _undivided(dataset: Dataset) -> Iterator[str]:
     if not newest.bounded:
         return
     ratios = []
-    for each in dataset.earlier:
+    for recording in dataset.earlier:
         with contextlib.suppress(MissingData):
-            ratios.append(analysis.undivided_over_best(each.runs)[1])
+            ratios.append(analysis.undivided_over_best(recording.runs)[1])
     words = (
         "fewer queries than the best division",
         "more queries than the best division",

@@ -18,7 +18,7 @@ SPLITS = 3
 def splits(claim: Claim, evidence: Evidence) -> State:
     """Several divisions of the CPUs between data nodes and servers were compared."""
     variants = evidence.dataset.manifest.get("variants", {}).values()
-    quotas = [each.get("quotas", {}).get("ndbmtd") for each in variants]
+    quotas = [variant.get("quotas", {}).get("ndbmtd") for variant in variants]
     tried = {share for share in quotas if share is not None}
     words = f"{count(len(tried), 'division')} of the CPUs compared"
     return demanded(len(tried) >= SPLITS, words, f"{SPLITS}")

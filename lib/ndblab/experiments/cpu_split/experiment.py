@@ -45,7 +45,7 @@ def divisions(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     """Compare a quarter with every other share, with enough clients for the best of each."""
     swept, servers = Swept(size, points), max(size.servers)
     shares = (Swept(size, points, variant=variant(pct)) for pct in SHARES_PCT)
-    clients = max(each.best(servers) for each in shares)
+    clients = max(share.best(servers) for share in shares)
     return tuple(
         Contrast(
             contrast(pct), ALTERNATION, swept.point(servers, clients),

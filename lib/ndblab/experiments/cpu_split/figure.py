@@ -90,11 +90,11 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     title = _title(means, ratios, tables["earlier"])
     words = [f"{title}.", *forest.sentence(ratios)]
     for clients, own in means.groupby("clients"):
-        each = [f"{plain(row.mean)} with {row.share_pct:g} %" for row in own.itertuples()]
-        words += in_sentences(f"Queries/s with {count(clients, 'client')}", each)
+        phrases = [f"{plain(row.mean)} with {row.share_pct:g} %" for row in own.itertuples()]
+        words += in_sentences(f"Queries/s with {count(clients, 'client')}", phrases)
     if law:
-        each = [f"{plain(law.qps(pct))} with {pct} %" for pct in SHARES_PCT]
-        words += in_sentences("Queries/s that the utilisation law predicts", each)
+        phrases = [f"{plain(law.qps(pct))} with {pct} %" for pct in SHARES_PCT]
+        words += in_sentences("Queries/s that the utilisation law predicts", phrases)
         words.append(
             f"It predicts most with {law.best_pct:.0f} %: a query takes {plain(law.data_us)} "
             f"\N{MICRO SIGN}s of the data nodes and {plain(law.sql_us)} of servers and clients."
@@ -106,8 +106,8 @@ def _means(tables: Tables) -> pd.DataFrame:
     runs = analysis.divided(tables["runs"])
     most = sorted(runs["clients"].unique())[-len(_CLIENTS) :]
     runs = runs[runs["clients"].isin(most)]
-    found = intervals.means(runs, ["clients", "share_pct"], "qps")
-    return found.astype({"clients": int})
+    means = intervals.means(runs, ["clients", "share_pct"], "qps")
+    return means.astype({"clients": int})
 
 
 def _ratios(tables: Tables) -> pd.DataFrame:
@@ -160,11 +160,11 @@ def _computed(dataset: Dataset) -> Mapping[str, pd.DataFrame]:
         rows = [analysis.law(dataset.runs, dataset.processes, usable_cpus(dataset.host))]
     except MissingData:
         rows = []
+    earlier = [ratio_tables.of_contrasts(recording.slices) for recording in dataset.earlier]
     none = pd.DataFrame(columns=["contrast", "low", "high"])
-    earlier = [none, *(ratio_tables.of_contrasts(each.slices) for each in dataset.earlier)]
     return {
         "law": pd.DataFrame(rows, columns=analysis.Law._fields),
-        "earlier": pd.concat(earlier[1:] or earlier, ignore_index=True),
+        "earlier": pd.concat(earlier, ignore_index=True) if earlier else none,
     }
 
 

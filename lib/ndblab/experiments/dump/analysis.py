@@ -20,16 +20,16 @@ def of(runs: pd.DataFrame, dumps: pd.DataFrame) -> pd.DataFrame:
     `ratio` of the two, and `mb_per_s` of content.
     """
     good = summary.good(runs[~summary.disturbed(runs)])
-    found = good[["run_id", "duration_s"]].merge(dumps, on="run_id")
-    if found.empty:
+    table = good[["run_id", "duration_s"]].merge(dumps, on="run_id")
+    if table.empty:
         beside = int(summary.disturbed(runs).sum())
         why = f": other processes used the CPUs beside {beside} of {len(runs)}" if beside else ""
         raise MissingData(f"no good dump{why}")
-    found["content_mb"] = found["content_bytes"] / MB
-    found["written_mb"] = found["written_bytes"] / MB
-    found["ratio"] = found["content_bytes"] / found["written_bytes"]
-    found["mb_per_s"] = found["content_mb"] / found["duration_s"]
-    return found
+    table["content_mb"] = table["content_bytes"] / MB
+    table["written_mb"] = table["written_bytes"] / MB
+    table["ratio"] = table["content_bytes"] / table["written_bytes"]
+    table["mb_per_s"] = table["content_mb"] / table["duration_s"]
+    return table
 
 
 def by_compression(dumps: pd.DataFrame) -> pd.DataFrame:
@@ -40,13 +40,12 @@ def by_compression(dumps: pd.DataFrame) -> pd.DataFrame:
     `tool`, `compression`, `dumps` (their number), `duration_s` with its 95 % interval `low`,
     `high`, and `mb_per_s`, `content_mb`, `written_mb`, `ratio`.
     """
-    rows = []
+    means, rows = ["mb_per_s", "content_mb", "written_mb", "ratio"], []
     for (tool, compression), kind in dumps.groupby(["tool", "compression"], observed=True):
-        means = kind[["mb_per_s", "content_mb", "written_mb", "ratio"]].mean()
         taken_s = estimate.positive(kind["duration_s"])
-        rows.append((str(tool), str(compression), len(kind), *taken_s, *means))
-    columns = ["tool", "compression", "dumps", "duration_s", "low", "high"]
-    columns += ["mb_per_s", "content_mb", "written_mb", "ratio"]
-    table = pd.DataFrame(rows, columns=columns)
-    order = table["compression"].map(COMPRESSIONS.index)
-    return table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
+        rows.append((str(tool), str(compression), len(kind), *taken_s, *kind[means].mean()))
+    columns = ["tool", "compression", "dumps", "duration_s", "low", "high", *means]
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        "compression", key=lambda kinds: kinds.map(COMPRESSIONS.index), kind="stable",
+        ignore_index=True,
+    )  # fmt: skip

@@ -20,7 +20,7 @@ _NEARLY = 0.9
 @answers("dump")
 def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how small each compression makes a dump, and how long that takes."""
-    found = dumps.by_compression(dumps.of(dataset.runs, dataset.dumps))
+    means = dumps.by_compression(dumps.of(dataset.runs, dataset.dumps))
     # Without contrasts, a dataset has the starts of its sweep alone.
     one = ", in one cluster start" if dataset.manifest.get("starts") == 1 else ""
     words = [
@@ -28,16 +28,16 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
         if row.compression == UNCOMPRESSED
         else f"with {row.compression} it took {plain(row.duration_s)} s and "
         f"{100 / row.ratio:.0f} % of the size"
-        for row in found.itertuples()
+        for row in means.itertuples()
     ]
-    words += _advice(found)
+    words += _advice(means)
     known = "the published times and ratios of another machine"
     return [*words, Clause("M-zstd", f"{known} hold", f"{known} do not hold", known)]
 
 
-def _advice(found: pd.DataFrame) -> Iterator[str]:
+def _advice(means: pd.DataFrame) -> Iterator[str]:
     """Advise the fastest compression if no other is much smaller."""
-    packed = found[found["compression"] != UNCOMPRESSED]
+    packed = means[means["compression"] != UNCOMPRESSED]
     if len(packed) > 1:
         fastest = packed.loc[packed["duration_s"].idxmin()]
         if fastest["ratio"] > _NEARLY * packed["ratio"].max():

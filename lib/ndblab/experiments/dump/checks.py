@@ -17,13 +17,13 @@ from ndblab.judging.verdict import Finding, decide
 @check("M-zstd")
 def dump_time(claim: Claim, evidence: Evidence) -> Finding:
     """Judge the time of a dump through zstd; time and ratio of the others are only shown."""
-    found = dumps.of(evidence.good, evidence.dataset.dumps)
-    if ZSTD not in set(found["compression"].astype(str)):
+    table = dumps.of(evidence.good, evidence.dataset.dumps)
+    if ZSTD not in set(table["compression"].astype(str)):
         raise MissingData("no good dump through zstd")
     tests = []
-    for (tool, compression), own in found.groupby(["tool", "compression"], observed=True):
+    for (tool, compression), own in table.groupby(["tool", "compression"], observed=True):
         ratio = significant(own["ratio"].mean())
         label = f"s with {tool} and compression {compression} (ratio {ratio})"
         test = mean_of_runs(own["duration_s"], label)
         tests.append(replace(test, judged=compression == ZSTD))
-    return decide(claim, f"dumping {significant(found['content_mb'].mean())} MB takes", tests)
+    return decide(claim, f"dumping {significant(table['content_mb'].mean())} MB takes", tests)

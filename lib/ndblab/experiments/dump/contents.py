@@ -45,10 +45,10 @@ def read(cluster: Cluster, job: Job, folder: Path, printed: str) -> Contents:
     command = tools.decompress(job, folder)
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     with spawned(cluster, command, **streams) as child:
-        found = of_script(child.stdout.buffer)
+        held = of_script(child.stdout.buffer)
         if code := child.wait():
             raise LabError(_INCOMPLETE, found=f"{command.argv[0]}: {exit_reason(code)}")
-    return found
+    return held
 
 
 def of_script(lines: Iterable[bytes]) -> Contents:
@@ -81,8 +81,3 @@ def of_shell(folder: Path, printed: str) -> Contents:
         raise LabError(_INCOMPLETE, found="MySQL Shell printed no number of tables or rows")
     tables, rows = (int(number[1]) for number in numbers)
     return Contents(tables, rows, int(json.loads(done.read_text())["dataBytes"]))
-
-
-def written_bytes(folder: Path) -> int:
-    """Return the size of all files of a dump."""
-    return sum(file.stat().st_size for file in folder.iterdir())

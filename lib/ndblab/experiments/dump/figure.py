@@ -60,12 +60,12 @@ def _title(means: pd.DataFrame) -> str:
         row = means.iloc[0]
         return f"A dump with compression {row['compression']} takes {plain(row['duration_s'])} s"
     base_s = float(none["duration_s"].iloc[0])
-    each = [
+    phrases = [
         f"{row.compression} leaves {100 / row.ratio:.0f} % of the size "
         f"{_in_time(row.duration_s / base_s)}"
         for row in packed.itertuples()
     ]
-    return "; ".join(each)
+    return "; ".join(phrases)
 
 
 def _in_time(factor: float) -> str:

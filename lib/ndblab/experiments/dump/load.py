@@ -6,6 +6,7 @@ behind.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -53,10 +54,7 @@ def warm_up(cluster: Cluster, job: Job) -> str:
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Action]:
     """Dump once, for the length of a `with` block at most."""
-
-    def checked(ended: Ended) -> Ended:
-        return _checked(cluster, job, ended)
-
+    checked = functools.partial(_checked, cluster, job)
     timeout_s = GRACE_S + job.profile.rows / LEAST_ROWS_PER_S
     try:
         with action.running(cluster, commands(job)[0], timeout_s, checked) as dumping:
@@ -69,19 +67,19 @@ def _checked(cluster: Cluster, job: Job, ended: Ended) -> Ended:
     """Read a dump back, and give its size if it holds all tables and rows."""
     folder, size = _folder(job), job.profile
     try:
-        found = contents.read(cluster, job, folder, ended.output)
+        dump = contents.read(cluster, job, folder, ended.output)
     except LabError as error:
         return ended.failed(f"{error.what}: {error.found}")
-    if (found.tables, found.rows) != (size.tables, size.rows):
-        held = f"{found.tables} tables and {found.rows} rows"
+    if (dump.tables, dump.rows) != (size.tables, size.rows):
+        held = f"{dump.tables} tables and {dump.rows} rows"
         return ended.failed(f"the dump holds {held}, not {size.tables} and {size.rows}")
     row = {
         "tool": tools.tool(),
         "compression": tools.compression(job),
-        "tables": found.tables,
-        "rows": found.rows,
-        "content_bytes": found.size_bytes,
-        "written_bytes": contents.written_bytes(folder),
+        "tables": dump.tables,
+        "rows": dump.rows,
+        "content_bytes": dump.size_bytes,
+        "written_bytes": sum(file.stat().st_size for file in folder.iterdir()),
     }
     return replace(ended, tables={"dumps": pd.DataFrame([row])})
 

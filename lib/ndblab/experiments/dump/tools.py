@@ -44,12 +44,12 @@ def versions(binaries: Binaries) -> dict[str, str]:
     else:
         programs = {MYSQLDUMP: (*packages.client_argv(binaries, MYSQLDUMP), "--no-defaults")}
         programs |= {name: (discovery.on_path(name, name),) for name in _COMPRESS}
-    found = {}
+    numbers = {}
     for name, argv in programs.items():
         text = commands.output([*argv, "--version"], what=f"{name} does not run")
         match = _VERSION.search(text)
-        found[name] = match[1] if match else "unknown"
-    return found
+        numbers[name] = match[1] if match else "unknown"
+    return numbers
 
 
 def compression(job: Job) -> str:

@@ -19,14 +19,14 @@ from ndblab.statistics.estimate import Estimate
 def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how the throughput of the second engine compares with the first's, and what follows."""
     first, second = releases.engines(dataset.manifest["versions"])
-    found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
-    said = f"{second} {moved(*found, 'throughput')} against {first}"
+    ratio = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
+    said = f"{second} {moved(*ratio, 'throughput')} against {first}"
     is_same = first == second
     if is_same:
-        said = f"two installations of {first} differed by {change(*found)} in throughput"
+        said = f"two installations of {first} differed by {change(*ratio)} in throughput"
     return [
         f"under a heavy load of OLTP read-write, {said}",
-        *(_precision(found) if is_same and found.bounded else ()),
+        *(_precision(ratio) if is_same and ratio.bounded else ()),
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",
@@ -36,9 +36,9 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     ]
 
 
-def _precision(found: Estimate) -> Iterator[Advice]:
+def _precision(ratio: Estimate) -> Iterator[Advice]:
     """Say what the comparison of a release with itself means for that of two engines."""
-    off_pct = 100 * max(1 - found.low, found.high - 1)
+    off_pct = 100 * max(1 - ratio.low, ratio.high - 1)
     yield Advice(
         "Before you compare two engines, compare one with itself: a measurement as short as this "
         f"one cannot tell differences below {percent(off_pct)} % from chance"

@@ -14,7 +14,7 @@ def _computed(data: Dataset) -> dict[str, pd.DataFrame | pd.Series]:
     """Return what claims allow, and the engines of both sides in words."""
     first, second = releases.engines(data.manifest["versions"])
     words = f"{second} over {first}" if first != second else f"{first} compared with itself"
-    names = [each["name"] for each in data.manifest.get("contrasts", ())]
+    names = [entry["name"] for entry in data.manifest.get("contrasts", ())]
     return {**contrasted.bounds_of(data), "sides": pd.Series(words, index=names, dtype=str)}
 
 

@@ -33,10 +33,10 @@ def kinds(locks: pd.DataFrame) -> pd.DataFrame:
     run: equal, if runs agree. Statements without record locks have no row.
     """
     records = locks[locks["lock_type"] == RECORD]
-    found = records.groupby(_KIND, sort=False, observed=True)["locks"].agg(["min", "max", "count"])
-    everywhere = found["count"] == locks["run_id"].nunique()
-    found["least"] = found["min"].where(everywhere, 0).astype(int)
-    return found.rename(columns={"max": "most"})[["least", "most"]].reset_index()
+    counts = records.groupby(_KIND, sort=False, observed=True)["locks"].agg(["min", "max", "count"])
+    everywhere = counts["count"] == locks["run_id"].nunique()
+    counts["least"] = counts["min"].where(everywhere, 0).astype(int)
+    return counts.rename(columns={"max": "most"})[["least", "most"]].reset_index()
 
 
 def in_words(kinds: pd.DataFrame, statement: str, isolation: str, moment: str) -> list[str]:
@@ -52,15 +52,15 @@ def in_words(kinds: pd.DataFrame, statement: str, isolation: str, moment: str) -
 
 def table(locks: pd.DataFrame, moment: str) -> pd.DataFrame:
     """Return the record locks of each statement (rows) in each isolation level (columns)."""
-    found = kinds(locks)
+    held = kinds(locks)
     rows = []
     for statement in dict.fromkeys(locks["statement"].astype(str)):
-        cells = (in_words(found, statement, isolation, moment) for isolation in ISOLATIONS)
+        cells = (in_words(held, statement, isolation, moment) for isolation in ISOLATIONS)
         rows.append([statement, *("; ".join(cell) or NONE for cell in cells)])
     return pd.DataFrame(rows, columns=["statement", *ISOLATIONS])
 
 
 def without(locks: pd.DataFrame, isolation: str) -> list[str]:
     """Return the statements that hold no record lock in an isolation level."""
-    found = table(locks, RUNNING)
-    return list(found.loc[found[isolation] == NONE, "statement"])
+    cells = table(locks, RUNNING)
+    return list(cells.loc[cells[isolation] == NONE, "statement"])

@@ -33,13 +33,13 @@ def user_variable(claim: Claim, evidence: Evidence) -> Finding:
     Where there must be some, the run with the fewest decides; where there must be none, the run
     with the most. Every lock was counted, so the numbers are exact.
     """
-    found = evidence.dataset.locks
+    recorded = evidence.dataset.locks
     tests = []
     for statement, isolation in LOCKING:
-        least = locks.shared(found, statement, isolation).min()
+        least = locks.shared(recorded, statement, isolation).min()
         tests.append(Comparison(f"by {statement} in {isolation}", _exact(least)))
-    most = int(locks.shared(found, CREATE_SELECT, READ_COMMITTED).max())
-    runs = count(found["run_id"].nunique(), "run")
+    most = int(locks.shared(recorded, CREATE_SELECT, READ_COMMITTED).max())
+    runs = count(recorded["run_id"].nunique(), "run")
     subject = f"shared record locks on the table that is read, at its last row ({runs}):"
     finding = decide(claim, subject, tests)
     numbers = f"{finding.numbers}, {most or 'none'} by {CREATE_SELECT} in {READ_COMMITTED}"

@@ -178,8 +178,8 @@ def _wait(reached: Callable[[], bool], running: Future, what: str) -> None:
         time.sleep(POLL_S)
 
 
-def _rows(name: str, isolation: str, moment: str, found: Iterable[tuple]) -> Iterator[Row]:
-    rows = [[value or "" for value in kind] for kind in found]
+def _rows(name: str, isolation: str, moment: str, kinds: Iterable[tuple]) -> Iterator[Row]:
+    rows = [[value or "" for value in kind] for kind in kinds]
     for *kind, locks in rows or [["", "", "", "", 0]]:
         yield Row(name, isolation, moment, *kind, locks)
 

@@ -73,21 +73,21 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     sentences = [f"{_title(kinds, statements)}."]
     for isolation in ISOLATIONS:
         cells = []
-        for each in statements:
-            running, held = (locks.in_words(kinds, each, isolation, m) for m in (RUNNING, HELD))
+        for statement in statements:
+            running, held = (
+                locks.in_words(kinds, statement, isolation, at) for at in (RUNNING, HELD)
+            )
             kept = f", {_kept(running, held)}" if running else ""
-            cells.append(f"{each}: {' and '.join(running) or 'none'}{kept}")
+            cells.append(f"{statement}: {' and '.join(running) or 'none'}{kept}")
         sentences += in_sentences(f"Record locks in {isolation}", cells)
     return sentences
 
 
 def _title(kinds: pd.DataFrame, statements: list[str]) -> str:
     """Say how many statements lock records, by isolation level."""
-    locking = {
-        isolation: sum(bool(locks.in_words(kinds, each, isolation, RUNNING)) for each in statements)
-        for isolation in ISOLATIONS
-    }
-    numbers = [f"{number} in {isolation}" for isolation, number in locking.items()]
+    running = kinds[kinds["moment"] == RUNNING]
+    locking = running.groupby("isolation", observed=True)["statement"].nunique()
+    numbers = [f"{locking.get(isolation, 0)} in {isolation}" for isolation in ISOLATIONS]
     return f"Of {count(len(statements), 'statement')}, {listed(numbers)} lock records they read"
 
 

@@ -38,18 +38,18 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 def _measured(dataset: Dataset) -> Iterator[str]:
     """State the ratios that have an interval, and what serves as the network."""
-    found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
+    ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
     namespaces = dataset.manifest.get("namespaces")
     where = "in other network namespaces" if namespaces else "on other hosts"
     for name, beside in _SERVERS.items():
-        if name in found.index:
+        if name in ratios.index:
             words = ("fewer queries than", "more queries than", "as many queries as")
-            ends = found.loc[name, ["ratio", "low", "high"]]
+            ends = ratios.loc[name, ["ratio", "low", "high"]]
             did = less_or_more(*ends, *(f"{many} {beside}" for many in words))
             yield f"servers {where} did {did}{held(dataset, name)}"
-    if (found.reindex(list(_SERVERS))["high"] < 1).all():
+    if (ratios.reindex(list(_SERVERS))["high"] < 1).all():
         yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
-    if len(found) and dataset.manifest.get("links_encrypted"):
+    if len(ratios) and dataset.manifest.get("links_encrypted"):
         yield "NDB's links over TCP were encrypted, and shared memory was not: TLS is part of this"
-    if len(found) and namespaces:
+    if len(ratios) and namespaces:
         yield "the hosts are network namespaces of one machine, without a cable between them"

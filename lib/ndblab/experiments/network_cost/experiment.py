@@ -62,13 +62,13 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
         return Contrast(name, DUET, elsewhere, other, (), blocks=BLOCKS, blocks_per_start=1)
 
     local = swept.point(1, many, CLIENTS_BESIDE)
-    found = (
+    compared = (
         Contrast("clients", DUET, beside(many), local, ("N-clients",), blocks=BLOCKS),
         servers("servers", many),
         servers("servers-by-tcp", many, "tcp"),
         servers("servers-few-clients", few),
     )
-    return found[:2] if size.name == "smoke" else found
+    return compared[:2] if size.name == "smoke" else compared
 
 
 EXPERIMENTS = (

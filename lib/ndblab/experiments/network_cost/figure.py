@@ -60,12 +60,12 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the contrasts, and each curve at its best throughput."""
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
-    each = [
+    phrases = [
         f"{row.name} {plain(row.mean)} queries/s with {count(row.clients, 'client')}"
         for row in means.loc[means.groupby("name")["mean"].idxmax()].itertuples()
     ]
     words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
-    return [*words, *in_sentences("Each at its best", each)]
+    return [*words, *in_sentences("Each at its best", phrases)]
 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:

@@ -27,8 +27,8 @@ def of_runs(reads: pd.DataFrame) -> pd.DataFrame:
 
 def with_shares(runs: pd.DataFrame, reads: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `runs` or `slices` with the columns `local` and `near`."""
-    found, ids = of_runs(reads), runs["run_id"].astype(str)
-    return runs.assign(**{name: ids.map(found[name]) for name in found})
+    shares, ids = of_runs(reads), runs["run_id"].astype(str)
+    return runs.assign(**{name: ids.map(shares[name]) for name in shares})
 
 
 def of_variants(runs: pd.DataFrame, reads: pd.DataFrame) -> pd.DataFrame:
@@ -61,8 +61,8 @@ def of_contrasts(slices: pd.DataFrame, reads: pd.DataFrame) -> pd.DataFrame:
     columns = [*keys, "blocks", LOCAL, NEAR]
     if not tables:
         return pd.DataFrame(columns=columns)
-    found = with_shares(pd.concat(tables), reads).astype(dict.fromkeys(keys, str))
-    groups = found.groupby(keys, sort=False)
+    measured = with_shares(pd.concat(tables), reads).astype(dict.fromkeys(keys, str))
+    groups = measured.groupby(keys, sort=False)
     means = groups.agg(blocks=("block", "nunique"), local=(LOCAL, "mean"), near=(NEAR, "mean"))
     return means.reset_index()[columns]
 

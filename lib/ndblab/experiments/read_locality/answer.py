@@ -47,11 +47,11 @@ def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 def _gained(dataset: Dataset) -> Iterator[str]:
     """State the throughput ratios that have an interval, in transactions of ten lookups."""
-    found = {name: contrasts.measured_ratio(dataset.slices, name) for name in _GAINS}
-    for name, ratio in found.items():
+    ratios = {name: contrasts.measured_ratio(dataset.slices, name) for name in _GAINS}
+    for name, ratio in ratios.items():
         if ratio.bounded:
             yield f"on one host, {_GAINS[name]} {moved(*ratio, 'throughput')}"
-    if found[FULLY_REPLICATED].low > 1:
+    if ratios[FULLY_REPLICATED].low > 1:
         yield Advice(
             "Fully replicate tables that are read often and rarely written: the manual says that "
             "every data node then writes each of their rows"

@@ -24,28 +24,28 @@ _DOMAINS = "domains"
 @check("C-read-backup")
 def read_backup(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the share of local reads between tables that every replica serves and others."""
-    found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, READ_BACKUP)
+    local, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, READ_BACKUP)
     label = f"times that of tables whose primary replica alone is read {top.words}"
-    tests = [ratio(evidence, READ_BACKUP, label, found), _throughput(evidence, READ_BACKUP)]
-    note = f"{_percent(found, top)} of the rows, and {_percent(found, base)} without"
+    tests = [ratio(evidence, READ_BACKUP, label, local), _throughput(evidence, READ_BACKUP)]
+    note = f"{_percent(local, top)} of the rows, and {_percent(local, base)} without"
     return decide(claim, "the share of local reads is", tests, note)
 
 
 @check("C-fully-replicated")
 def fully_replicated(claim: Claim, evidence: Evidence) -> Finding:
     """Judge the share of local reads of fully replicated tables."""
-    found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, FULLY_REPLICATED)
-    tests = [top.mean(found, f"of the rows {top.words}"), _throughput(evidence, FULLY_REPLICATED)]
-    note = f"{_percent(found, base)} of the rows of partitioned tables"
+    local, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, FULLY_REPLICATED)
+    tests = [top.mean(local, f"of the rows {top.words}"), _throughput(evidence, FULLY_REPLICATED)]
+    note = f"{_percent(local, base)} of the rows of partitioned tables"
     return decide(claim, "the share of local reads of fully replicated tables is", tests, note)
 
 
 @check("C-location")
 def location_domains(claim: Claim, evidence: Evidence) -> Finding:
     """Judge what share of the bytes comes from the data nodes of a server's own domain."""
-    found, (top, base) = _shares(evidence)[NEAR], _sides(evidence, _DOMAINS)
-    tests = [top.mean(found, f"of the bytes that servers receive {top.words}")]
-    note = f"{_percent(found, base)} where the primary replica alone is read"
+    near, (top, base) = _shares(evidence)[NEAR], _sides(evidence, _DOMAINS)
+    tests = [top.mean(near, f"of the bytes that servers receive {top.words}")]
+    note = f"{_percent(near, base)} where the primary replica alone is read"
     return decide(claim, "from their own location domain come", tests, note)
 
 
@@ -75,6 +75,6 @@ def _throughput(evidence: Evidence, contrast: str) -> Comparison:
     return replace(ratio(evidence, contrast, "times the throughput"), judged=False)
 
 
-def _percent(found: pd.Series, where: Place) -> str:
+def _percent(share: pd.Series, where: Place) -> str:
     """Write the mean share of the slices of a side."""
-    return f"{significant(100 * found.reindex(where.run_ids).mean())} %"
+    return f"{significant(100 * share.reindex(where.run_ids).mean())} %"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import product
 
 import pandas as pd
@@ -21,8 +22,7 @@ from ndblab.statistics.sequential import LOOKS
 _NO_SCANS = {"range-selects": "off"}
 _NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
 """Else servers read index statistics for minutes after a start, and count these rows as read."""
-
-
+_variant = functools.partial(Variant, options=_NO_SCANS, my_cnf=_NO_STATISTICS)
 COMMENTS = {
     READ_BACKUP: "COMMENT='NDB_TABLE=READ_BACKUP=1'",
     PRIMARY_ONLY: "COMMENT='NDB_TABLE=READ_BACKUP=0'",
@@ -40,7 +40,7 @@ BLOCKS = LOOKS[0]
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return all servers under single lookups and ten in a transaction, in every variant."""
-    names = [each.name for each in experiment.variants if not each.contrasts_only]
+    names = [variant.name for variant in experiment.variants if not variant.contrasts_only]
     return tuple(
         Point(max(size.servers), clients, workload=workload, variant=name)
         for workload, clients, name in product((POINT_SELECT, READ_ONLY), size.clients, names)
@@ -97,19 +97,13 @@ EXPERIMENTS = (
         slices={"smoke": Length(0, 1)},
         shape={"node_groups": 2},
         variants=(
-            Variant(options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=COMMENTS[READ_BACKUP]),
+            _variant(table_options=COMMENTS[READ_BACKUP]),
             *(
-                Variant(
-                    kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
-                    neighbours=True,
-                )
+                _variant(kind, table_options=comment, neighbours=True)
                 for kind, comment in COMMENTS.items()
             ),
             *(
-                Variant(
-                    name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
-                    my_cnf=_NO_STATISTICS, table_options=COMMENTS[kind],
-                )
+                _variant(name, {"domains": True}, table_options=COMMENTS[kind], contrasts_only=True)
                 for name, kind in ((DOMAINS, READ_BACKUP), (DOMAINS_PRIMARY, PRIMARY_ONLY))
             ),
         ),

@@ -80,22 +80,22 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and the shares of each kind of table."""
     table, ratios = _shares(tables), _ratios(tables)
     workload = _shown(table)
-    mine, compared = (each[each["workload"] == workload] for each in (table, ratios))
+    mine, compared = (rows[rows["workload"] == workload] for rows in (table, ratios))
     words = [f"{_title(mine, compared)}."]
     for name, title in _WORKLOADS.items():
-        each = [
+        phrases = [
             f"{row.name.replace(_FOLD, ' ')} {forest.words(row)}"
             for row in ratios[ratios["workload"] == name].itertuples()
         ]
-        words += in_sentences(f"{title}, throughput", each)
+        words += in_sentences(f"{title}, throughput", phrases)
     for workload, title in _WORKLOADS.items():
         mine = table[table["workload"] == workload]
-        each = [
+        phrases = [
             f"{row.name}: {plain(row.near)} % of bytes from the server's own data node, "
             f"{plain(row.local)} % of rows local to the transaction"
             for row in mine.itertuples()
         ]
-        words += in_sentences(title, each)
+        words += in_sentences(title, phrases)
     return words
 
 
@@ -119,12 +119,12 @@ def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
 
 def _ratios(tables: Tables) -> pd.DataFrame:
     slices, columns = tables.get("slices"), ["contrast", "name", "ratio", "low", "high"]
-    each = [
+    parts = [
         (pd.DataFrame(columns=columns) if slices is None else forest.of_contrasts(slices, names))
         .assign(workload=workload)
         for workload, names in _SIDES.items()
     ]  # fmt: skip
-    return pd.concat([one for one in each if len(one)] or each[:1], ignore_index=True)
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
 def _shares(tables: Tables) -> pd.DataFrame:
@@ -135,8 +135,8 @@ def _shares(tables: Tables) -> pd.DataFrame:
         raise MissingData("no run that tells where its reads were answered")
     table = table.assign(name=table["variant"].map(_NAMES))
     table[[LOCAL, NEAR]] *= 100
-    place = {variant: place for place, variant in enumerate(_NAMES)}
-    return table.sort_values("variant", key=lambda names: names.map(place), ignore_index=True)
+    order = list(_NAMES).index
+    return table.sort_values("variant", key=lambda names: names.map(order), ignore_index=True)
 
 
 FIGURES = {

@@ -63,7 +63,7 @@ def read(cluster: Cluster, job: Job) -> Counters:
 def tables(before: Counters, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
     """Return the table `reads` since the counters `before`, by name."""
     after = read(cluster, job)
-    found = []
+    reads = []
     for node in job.servers:
         rows, local = (
             last - first
@@ -77,9 +77,9 @@ def tables(before: Counters, cluster: Cluster, job: Job) -> dict[str, pd.DataFra
             for data_node in cluster.plan.data_nodes
         }
         near = sum(received[data_node.node_id] for data_node in cluster.plan.near(node))
-        found.append((node.node_id, rows, local, sum(received.values()), near))
+        reads.append((node.node_id, rows, local, sum(received.values()), near))
     columns = ["node_id", "rows", "local_rows", "received_bytes", "near_bytes"]
-    return {"reads": pd.DataFrame(found, columns=columns)}
+    return {"reads": pd.DataFrame(reads, columns=columns)}
 
 
 def status(counted: Mapping[str, pd.DataFrame], queries: float | None) -> str:

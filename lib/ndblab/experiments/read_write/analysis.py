@@ -9,6 +9,7 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import FILTERED, TRANSACTION_QUERIES, lookups
+from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import contrasts, summary
 from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
@@ -29,7 +30,6 @@ RATIOS = {
 }
 """What each contrast with two sides compares; lookups are counted by keys, others by queries."""
 _OF_KEYS = "lookups"
-_DEFAULT = "default"
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,18 @@ def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
     words = {name: runs[name].astype(str) for name in ("workload", "variant")}
     runs = runs.assign(**words, tps=runs["qps"].astype(float) / TRANSACTION_QUERIES)
     mine = runs[runs["workload"] == READ_WRITE]
-    plain = mine[mine["variant"] == _DEFAULT]
+    plain = mine[mine["variant"] == DEFAULT_VARIANT]
     if plain.empty:
         raise MissingData(f"no good run of {READ_WRITE}")
     most = int(plain["servers"].max())
     number = mine["variant"].str.extract(r"^processes-(\d+)$")[0].astype(float)
-    each = mine.assign(processes=number.where(mine["variant"] != _DEFAULT, 1.0))
-    each = each[each["processes"].notna() & (each["servers"] == most)]
-    alike = each["clients"].isin(each.loc[each["processes"] > 1, "clients"])
+    split = mine.assign(processes=number.where(mine["variant"] != DEFAULT_VARIANT, 1.0))
+    split = split[split["processes"].notna() & (split["servers"] == most)]
+    alike = split["clients"].isin(split.loc[split["processes"] > 1, "clients"])
     top = runs[runs["servers"] == most]
     filtered = top[top["workload"] == FILTERED]
     cpus = _cpus(tables["slices"], tables["processes"])
-    return Variations(plain, filtered, each[alike], lookups.best(top), cpus, most)
+    return Variations(plain, filtered, split[alike], lookups.best(top), cpus, most)
 
 
 def ratio(slices: pd.DataFrame, contrast: str) -> Estimate:

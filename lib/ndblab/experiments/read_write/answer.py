@@ -47,13 +47,13 @@ def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 def _lookups(dataset: Dataset) -> Iterator[str]:
     """Compare the best lists of keys with lookups one by one."""
-    if found := _ratio(dataset, variations.LOOKUPS):
+    if ratio := _ratio(dataset, variations.LOOKUPS):
         whole = contrasts.whole(dataset.slices, variations.LOOKUPS)
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
         one = within_one_start(dataset.slices, variations.LOOKUPS)
         quota = ", under CPU quotas" if dataset.budget == "scaled" else ""
-        yield f"IN lists of {keys} keys looked up {found}{quota}{one}"
+        yield f"IN lists of {keys} keys looked up {ratio}{quota}{one}"
         yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 
@@ -64,20 +64,20 @@ def _throughputs(dataset: Dataset) -> Iterator[str]:
         (variations.MORE_SERVERS, f"four servers instead of two {{}}{quota}"),
         (variations.PROCESSES, "four processes of sysbench {}"),
     ):
-        if found := _ratio(dataset, contrast):
-            yield words.format(found) + within_one_start(dataset.slices, contrast)
+        if ratio := _ratio(dataset, contrast):
+            yield words.format(ratio) + within_one_start(dataset.slices, contrast)
 
 
 def _ratio(dataset: Dataset, contrast: str) -> str:
     """Return the ratio of a contrast in words; nothing if it was not measured."""
     try:
-        found = variations.ratio(dataset.slices, contrast)
+        ratio = variations.ratio(dataset.slices, contrast)
     except MissingData:
         return ""
     if contrast != variations.LOOKUPS:
-        return moved(*found, "throughput")
-    interval = f" ({plain(found.low)} to {plain(found.high)})" if found.bounded else ""
-    return f"{plain(found.value)} times as many keys as point selects{interval}"
+        return moved(*ratio, "throughput")
+    interval = f" ({plain(ratio.low)} to {plain(ratio.high)})" if ratio.bounded else ""
+    return f"{plain(ratio.value)} times as many keys as point selects{interval}"
 
 
 def _published(table: pd.DataFrame, name: str) -> str:

@@ -69,16 +69,16 @@ def cpus_of_data_nodes(claim: Claim, evidence: Evidence) -> Finding:
 @condition("own-cpus")
 def own_cpus(claim: Claim, evidence: Evidence) -> State:
     """The data nodes get CPUs of their own, not a larger quota, and use them up."""
-    found = [
+    nodes = [
         allowance.parts(evidence, variations.DATA_NODES, name)[allowance.DATA_NODES]
         for name in (A, B)
     ]
-    used = " and ".join(f"{100 * part.share:.0f} %" for part in found)
+    used = " and ".join(f"{100 * part.share:.0f} %" for part in nodes)
     words = f"the data nodes use {used} of the CPU that they may use"
-    if min(part.share for part in found) < SATURATED:
+    if min(part.share for part in nodes) < SATURATED:
         return State(False, f"{words} ({100 * SATURATED:.0f} % or more wanted)")
-    if allowance.QUOTA in (part.limit for part in found):
-        forced = {variations.DATA_NODES: found[0].allowed / found[1].allowed}
+    if allowance.QUOTA in (part.limit for part in nodes):
+        forced = {variations.DATA_NODES: nodes[0].allowed / nodes[1].allowed}
         words += ", limited by quotas (CPUs of their own wanted)"
         return State(False, words, forced, allowance.DATA_NODES)
     return State(True, words)

@@ -125,7 +125,7 @@ EXPERIMENTS = (
         variants=(
             Variant(),
             *(Variant(n, options={"in_list": keys}) for n, keys in IN_KEYS.items()),
-            *(Variant(n, processes=each) for n, each in PROCESSES.items()),
+            *(Variant(n, processes=number) for n, number in PROCESSES.items()),
             Variant(UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),
             Variant(FREE_SERVERS, quotas={"mysqld": None}, contrasts_only=True),
             Variant(

@@ -39,10 +39,10 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe each ratio, and the peaks."""
     parts = variations.of(tables)
     ratios = _ratios(tables)
-    each = [
+    peaks = [
         f"{plain(tps)} with {count(servers, 'server')}" for servers, tps in _peaks(parts).items()
     ]
-    best = f"Best means in transactions/s: {listed(each)}."
+    best = f"Best means in transactions/s: {listed(peaks)}."
     keys = [f"{plain(row.mean)} {row.name}" for row in _lists(parts).itertuples()]
     keys = in_sentences("Keys looked up per second", keys)
     return [f"{_title(parts, tables)}.", *keys, *forest.sentence(ratios), best]

@@ -21,8 +21,8 @@ def keys(rows: pd.DataFrame) -> pd.Series:
 
 def per_s(rows: pd.DataFrame) -> pd.Series:
     """Return the lookups per second of these runs or slices, by run id."""
-    found = rows["qps"].astype(float) * keys(rows)
-    return pd.Series(found.to_numpy(), index=rows["run_id"].astype(str))
+    rates = rows["qps"].astype(float) * keys(rows)
+    return pd.Series(rates.to_numpy(), index=rows["run_id"].astype(str))
 
 
 def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
@@ -39,7 +39,7 @@ def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     number = keys(table)
     parts = [name for name in table if name.endswith("_us")]
     single = table["workload"].astype(str) == POINT_SELECT
-    found = pd.DataFrame(
+    lookups = pd.DataFrame(
         {
             "lookups": table["variant"].astype(str).where(~single, SINGLE),
             "clients": table["clients"],
@@ -50,7 +50,7 @@ def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
         }
     )
     order = {SINGLE: 0} | IN_KEYS
-    return found.sort_values(["lookups", "clients"], key=lambda x: x.map(order).fillna(x))
+    return lookups.sort_values(["lookups", "clients"], key=lambda x: x.map(order).fillna(x))
 
 
 def best(runs: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def best(runs: pd.DataFrame) -> pd.DataFrame:
     mine = good[good["workload"].astype(str).isin([POINT_SELECT, IN_LISTS])]
     if mine.empty:
         return pd.DataFrame(columns=_COLUMNS)
-    found = pd.DataFrame(
+    lookups = pd.DataFrame(
         {
             "keys": keys(mine).astype(int),
             "single": mine["workload"].astype(str) == POINT_SELECT,
@@ -75,6 +75,6 @@ def best(runs: pd.DataFrame) -> pd.DataFrame:
         }
     )
     kind = ["keys", "single"]
-    means = found.groupby([*kind, "clients"])["queries_per_s"].mean().reset_index()
+    means = lookups.groupby([*kind, "clients"])["queries_per_s"].mean().reset_index()
     top = means.loc[means.groupby(kind)["queries_per_s"].idxmax(), [*kind, "clients"]]
-    return found.merge(top, on=[*kind, "clients"])
+    return lookups.merge(top, on=[*kind, "clients"])

@@ -45,8 +45,8 @@ CHECKS: dict[str, Check] = {}
 
 def numbers(text: str) -> list[float]:
     """Return the numbers in a text; a comma before three digits separates thousands."""
-    found = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
-    return [float(word.replace(",", "")) for word in found]
+    words = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
+    return [float(word.replace(",", "")) for word in words]
 
 
 def spaced(value: float) -> str:

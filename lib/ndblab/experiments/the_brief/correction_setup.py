@@ -52,42 +52,42 @@ def _smt(row: Correction, facts: Facts) -> Shown:
 
 @shows("numa")
 def _numa(row: Correction, facts: Facts) -> Shown:
-    each, nodes = numbers(row.says)[0], len(facts.brief_host.numa_nodes)
+    per_socket, nodes = numbers(row.says)[0], len(facts.brief_host.numa_nodes)
     sockets = int(facts.number("sockets"))
     modules, size = numbers(facts.table["memory"])[:2]
-    there = facts.brief_host.numa_nodes[0].memory_bytes / GIB
-    return nodes == sockets != each * sockets and there > modules * size / (each * sockets), (
-        f"{each:g} x {sockets} sockets would be {each * sockets:g} nodes of "
-        f"{modules * size / (each * sockets):g} GB; Figure 3 has {nodes}, of {there:.0f} GB each"
+    there, would_be = facts.brief_host.numa_nodes[0].memory_bytes / GIB, per_socket * sockets
+    return nodes == sockets != would_be and there > modules * size / would_be, (
+        f"{per_socket:g} x {sockets} sockets would be {would_be:g} nodes of "
+        f"{modules * size / would_be:g} GB; Figure 3 has {nodes}, of {there:.0f} GB each"
     )
 
 
 @shows("threads-98")
 def _threads_98(row: Correction, facts: Facts) -> Shown:
     cores, threads = numbers(row.says)
-    each = facts.low("F4-cpu-32") / 100
+    cpus = facts.low("F4-cpu-32") / 100
     return threads != 2 * cores, (
-        f"{cores:g} cores x 2 threads = {2 * cores:g}, not {threads:g}; {2 * cores:g} / {each:g} = "
-        f"{2 * cores / each:.1f}, {threads:g} / {each:g} = {threads / each:.1f}"
+        f"{cores:g} cores x 2 threads = {2 * cores:g}, not {threads:g}; {2 * cores:g} / {cpus:g} = "
+        f"{2 * cores / cpus:.1f}, {threads:g} / {cpus:g} = {threads / cpus:.1f}"
     )
 
 
 @shows("rule-over")
 def _rule_over(row: Correction, facts: Facts) -> Shown:
-    servers, each = facts.low("S-rule"), facts.low("F4-cpu-32") / 100
+    servers, cpus = facts.low("S-rule"), facts.low("F4-cpu-32") / 100
     socket = len(facts.brief_plan.servers[0].share.cpus)
-    return servers * each > socket, (
-        f"{servers:g} x {each:g} = {servers * each:g} > {socket} a socket; 8 servers in all use "
-        f"{8 * each:g} of {2 * socket}, so 16 have {2 * socket / (8 * each):.1f} times that"
+    return servers * cpus > socket, (
+        f"{servers:g} x {cpus:g} = {servers * cpus:g} > {socket} a socket; 8 servers in all use "
+        f"{8 * cpus:g} of {2 * socket}, so 16 have {2 * socket / (8 * cpus):.1f} times that"
     )
 
 
 @shows("l3")
 def _l3(row: Correction, facts: Facts) -> Shown:
-    [each] = re.findall(r"(\d+)MB", row.says)
+    [per_core] = re.findall(r"(\d+)MB", row.says)
     cache, cores = facts.number("l3 cache per socket"), facts.number("cores per socket")
-    return float(each) * cores != cache, (
-        f"{each} MB x {cores:g} cores = {float(each) * cores:g} MB, not {cache:g}; "
+    return float(per_core) * cores != cache, (
+        f"{per_core} MB x {cores:g} cores = {float(per_core) * cores:g} MB, not {cache:g}; "
         f"{cache:g} / {cores:g} = {cache / cores:g} MB per core"
     )
 
@@ -128,9 +128,9 @@ def _kernel(row: Correction, facts: Facts) -> Shown:
 @shows("disks")
 def _disks(row: Correction, facts: Facts) -> Shown:
     [said] = numbers(row.says)
-    disks, each = numbers(facts.table["storage"])[:2]
-    return said != each, (
-        f"{disks:g} x {said:g} TB = {disks * said:g} TB, {disks:g} x {each:g} TB = {disks * each:g}"
+    disks, tb = numbers(facts.table["storage"])[:2]
+    return said != tb, (
+        f"{disks:g} x {said:g} TB = {disks * said:g} TB, {disks:g} x {tb:g} TB = {disks * tb:g}"
     )
 
 

@@ -15,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from ndblab import formatting
 from ndblab.experiments.the_brief import roles
-from ndblab.figures import sheet, style
+from ndblab.figures import sheet
 from ndblab.figures.sheet import Head
 from ndblab.machine.host import Host
 from ndblab.planning.data_node import GIB
@@ -112,8 +112,8 @@ def _title(plan: Plan, host: Host, data_nodes: Sequence[Node]) -> str:
 
 def _place(nodes: Sequence[Node], left: float, width: float, gap: float) -> dict[str, float]:
     """Return the centres of boxes of equal width in a row, by name."""
-    each = (width - gap * (len(nodes) - 1)) / max(1, len(nodes))
-    return {node.name: left + i * (each + gap) + each / 2 for i, node in enumerate(nodes)}
+    box = (width - gap * (len(nodes) - 1)) / max(1, len(nodes))
+    return {node.name: left + i * (box + gap) + box / 2 for i, node in enumerate(nodes)}
 
 
 def _servers(
@@ -124,11 +124,11 @@ def _servers(
     if not servers:
         return
     _rectangle(ax, left, at.servers, width, roles.SERVER_PALE, "#666666")
-    each = min(0.4, 0.8 * (width - 2 * _PAD_IN) / len(servers))
+    box = min(0.4, 0.8 * (width - 2 * _PAD_IN) / len(servers))
     for node in servers:
         x = places[node.name]
-        number = str(node.number) if each > 0.15 else ""
-        _process(ax, x - each / 2, at.server, each, roles.SERVER, number)
+        number = str(node.number) if box > 0.15 else ""
+        _process(ax, x - box / 2, at.server, box, roles.SERVER, number)
     ids = roles.series(node.node_id for node in servers)
     text = (
         f"MySQL servers {roles.numbered(servers)} (mysqld, node ids {ids})\n"
@@ -141,11 +141,11 @@ def _servers(
 
 def _share(plan: Plan, server: Node, host: Host) -> str:
     if plan.budget.kind == "pinned":
-        return f"{roles.cpus(server.share)} ({roles.part(server.share, host)})"
+        return roles.cpus_and_part(server.share, host)
     if plan.budget.kind == "scaled":
-        each, side = server.share.quota_cpus or 0, plan.sql_side.quota_cpus or 0
+        limit, side = server.share.quota_cpus or 0, plan.sql_side.quota_cpus or 0
         return (
-            f"each at most {roles.amount(each)} ({roles.OF_THE_BRIEF['server']}), with sysbench "
+            f"each at most {roles.amount(limit)} ({roles.OF_THE_BRIEF['server']}), with sysbench "
             f"at most {roles.amount(side)} ({roles.OF_THE_BRIEF['sql side']})"
         )
     return "no limit"
@@ -161,7 +161,7 @@ def _data_node(plan: Plan, node: Node, host: Host) -> str:
         f"{threads.send} send, {threads.recv} recv"
     )
     share = {
-        "pinned": f"{roles.cpus(node.share)} ({roles.part(node.share, host)})",
+        "pinned": roles.cpus_and_part(node.share, host),
         "scaled": f"at most {roles.amount(node.share.quota_cpus or 0)} "
         f"({roles.OF_THE_BRIEF['data node']})",
     }.get(plan.budget.kind, "no limit")
@@ -217,10 +217,9 @@ def _process(
     ax: Axes, left: float, edges: tuple[float, float], width: float, colour: str, text: str
 ) -> None:
     _rectangle(ax, left, edges, width, colour, "#555555")
-    ink = "white" if colour == roles.DATA_NODE else style.INK
     text = _folded(ax, text, width)
-    ax.text(left + width / 2, sum(edges) / 2, text, fontsize=8, color=ink, ha="center",
-            va="center", linespacing=1.4, zorder=6)  # fmt: skip
+    ax.text(left + width / 2, sum(edges) / 2, text, fontsize=8, color=roles.ink(colour),
+            ha="center", va="center", linespacing=1.4, zorder=6)  # fmt: skip
 
 
 def _folded(ax: Axes, text: str, width: float) -> str:

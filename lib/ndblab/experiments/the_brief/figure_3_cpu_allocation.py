@@ -62,11 +62,8 @@ def describe(plan: Plan, host: Host) -> list[str]:
     """Describe the allocation in words."""
     start = f"{_answer(plan, host)}. On {host.describe()}, budget {plan.budget.kind}."
     if plan.budget.kind == "pinned":
-        each = (
-            f"{group.name}: {roles.cpus(group.share)} ({roles.part(group.share, host)})"
-            for group in roles.groups(plan)
-        )
-        return [start, f"{'; '.join(each)}. sysbench runs on the CPUs of all MySQL servers."]
+        shares = "; ".join(_key(group, host) for group in roles.groups(plan))
+        return [start, f"{shares}. sysbench runs on the CPUs of all MySQL servers."]
     if plan.budget.kind != "scaled":
         return [start, "Nothing is divided: every process may use all CPUs."]
     data, server = plan.data_nodes[0].share, plan.servers[0].share
@@ -116,20 +113,19 @@ def _core(ax: Axes, core: tuple[Cpu, ...], x: float, top: float, width: float, g
         y = top - (i + 1) * _CELL_IN
         here = [group for group in groups if cpu.id in group.share.cpus]
         face = here[0].colour if here else "white"
-        ink = "white" if face == roles.DATA_NODE else style.INK
         ax.add_patch(Rectangle((x, y), width, _CELL_IN, fc=face, ec="white", lw=0.4))
         middle = x + (strip + width) / 2
-        ax.text(middle, y + _CELL_IN / 2, str(cpu.id), color=ink, fontsize=size,
+        ax.text(middle, y + _CELL_IN / 2, str(cpu.id), color=roles.ink(face), fontsize=size,
                 ha="center", va="center_baseline")  # fmt: skip
     for i, group in enumerate(mine):
         # If a core has fewer cells than groups, the last letter is at the right.
         left = x if i < len(core) else x + width - strip
         y = top - (min(i, len(core) - 1) + 1) * _CELL_IN
-        ink = "white" if group.colour == roles.DATA_NODE else style.INK
         if i > 0:
             ax.add_patch(Rectangle((left, y), strip, _CELL_IN, fc=group.colour, ec="white", lw=0.4))
-        ax.text(left + strip / 2, y + _CELL_IN / 2, group.letter, color=ink, fontsize=size * 0.75,
-                fontweight="bold", ha="center", va="center_baseline")  # fmt: skip
+        ax.text(left + strip / 2, y + _CELL_IN / 2, group.letter, color=roles.ink(group.colour),
+                fontsize=size * 0.75, fontweight="bold", ha="center",
+                va="center_baseline")  # fmt: skip
     height = len(core) * _CELL_IN
     ax.add_patch(Rectangle((x, top - height), width, height, fc="none", ec="#666666", lw=0.7))
 
@@ -137,12 +133,11 @@ def _core(ax: Axes, core: tuple[Cpu, ...], x: float, top: float, width: float, g
 def _keys(groups: Sequence[roles.Group], host: Host, width_in: float) -> list[str]:
     """Write name and CPUs of each group, folded to what fits a sheet."""
     characters = round((width_in - 2 * _MARGIN_IN - 0.4) / _CHARACTER_IN)
-    return [
-        textwrap.fill(
-            f"{group.name}: {roles.cpus(group.share)} ({roles.part(group.share, host)})", characters
-        )
-        for group in groups
-    ]
+    return [textwrap.fill(_key(group, host), characters) for group in groups]
+
+
+def _key(group: roles.Group, host: Host) -> str:
+    return f"{group.name}: {roles.cpus_and_part(group.share, host)}"
 
 
 def _draw_keys(ax: Axes, groups: Sequence[roles.Group], keys: Sequence[str], top: float) -> None:
@@ -150,11 +145,10 @@ def _draw_keys(ax: Axes, groups: Sequence[roles.Group], keys: Sequence[str], top
     y = top
     for group, text in zip(groups, keys, strict=True):
         y -= _LINE_IN
-        ink = "white" if group.colour == roles.DATA_NODE else style.INK
         box = Rectangle((_MARGIN_IN, y), 0.3, 0.16, fc=group.colour, ec="#666666", lw=0.6)
         ax.add_patch(box)
-        ax.text(_MARGIN_IN + 0.15, y + 0.08, group.letter, color=ink, fontsize=7,
-                fontweight="bold", ha="center", va="center_baseline")  # fmt: skip
+        ax.text(_MARGIN_IN + 0.15, y + 0.08, group.letter, color=roles.ink(group.colour),
+                fontsize=7, fontweight="bold", ha="center", va="center_baseline")  # fmt: skip
         for line in text.split("\n"):
             ax.text(_MARGIN_IN + 0.4, y + 0.08, line, fontsize=8, va="center_baseline")
             y -= _LINE_IN
@@ -207,15 +201,15 @@ def _scaled_rows(ax: Axes, plan: Plan) -> None:
         text = f"data node {node.number}\n{width:.3g}{between}({roles.OF_THE_BRIEF['data node']})"
         _bar(ax, 1, left, width, roles.DATA_NODE, text, upright=tall)
         left += width
-    side, each = plan.sql_side.quota_cpus, plan.servers[0].share.quota_cpus
+    side, server = plan.sql_side.quota_cpus, plan.servers[0].share.quota_cpus
     share = roles.OF_THE_BRIEF["sql side"]
     text = f"all MySQL servers{line}and sysbench together\n{side:.3g} ({share})"
     _bar(ax, 1, left, side, roles.SERVER_PALE, text)
-    fit = side / each
+    fit = side / server
     for i in range(min(len(plan.servers), math.floor(fit))):
-        _bar(ax, 2, left + i * each, each, roles.SERVER, f"{i + 1}\n{each:.3g}")
+        _bar(ax, 2, left + i * server, server, roles.SERVER, f"{i + 1}\n{server:.3g}")
     if len(plan.servers) > fit:
-        start = left + math.floor(fit) * each
+        start = left + math.floor(fit) * server
         _bar(ax, 2, start, left + side - start, "white", "...")
         text = f"{fit:.3g} servers at their limit\nfill the SQL side;\n"
         text += f"all {len(plan.servers)} share it"
@@ -228,6 +222,5 @@ def _bar(
 ) -> None:
     ax.barh(row, width, left=left, height=0.74, color=colour, edgecolor="#666666", linewidth=0.8)
     size_pt = 7 if sheet.is_tall(ax.figure) else 8
-    ink = "white" if colour == roles.DATA_NODE else style.INK
-    ax.text(left + width / 2, row, text, ha="center", va="center", fontsize=size_pt, color=ink,
-            rotation=90 if upright else 0)  # fmt: skip
+    ax.text(left + width / 2, row, text, ha="center", va="center", fontsize=size_pt,
+            color=roles.ink(colour), rotation=90 if upright else 0)  # fmt: skip

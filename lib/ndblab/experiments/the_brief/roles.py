@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ndblab import formatting
+from ndblab.figures import style
 from ndblab.machine import topology
 from ndblab.machine.host import Host
 from ndblab.machine.topology import Cpu
@@ -92,6 +93,16 @@ def part(share: Share, machine: Host) -> str:
     """Write a share in percent of the host's logical CPUs."""
     has = len(share.cpus) or share.quota_cpus or machine.usable_cpus
     return f"{100 * has / machine.usable_cpus:.3g} %"
+
+
+def cpus_and_part(share: Share, machine: Host) -> str:
+    """Write CPUs, NUMA nodes of the memory, and the share of the host's CPUs."""
+    return f"{cpus(share)} ({part(share, machine)})"
+
+
+def ink(background: str) -> str:
+    """Return the colour of letters that can be read on a colour."""
+    return "white" if background == DATA_NODE else style.INK
 
 
 def block_title(machine: Host, cores: Sequence[tuple[Cpu, ...]]) -> str:

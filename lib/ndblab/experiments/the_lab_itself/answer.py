@@ -45,10 +45,10 @@ def _said(row) -> str:
     if row.unit == "ratio":
         return f"{row.goal}: {change(row.measured, row.low, row.high)}"
     ends = f"{percent(row.low)} to {percent(row.high)} %; " if row.low == row.low else ""
-    found = (
+    finds = (
         f"the lab finds a difference in {percent(row.measured)} % of decisions on identical sides"
     )
-    return f"{found} ({ends}goal: {row.goal})"
+    return f"{finds} ({ends}goal: {row.goal})"
 
 
 def _advice(table: pd.DataFrame) -> Iterator[str]:

@@ -38,17 +38,17 @@ def the_lab_itself(
             expected="at least 2 servers, and as many clients",
             next_step="Drop the options, or use larger numbers.",
         )
-    each = clients // servers
-    half = servers // 2
-    some = Side(Point(half, half * each, workload=experiment.workload))
-    one = Side(Point(1, each, workload=experiment.workload))
-    two = Side(Point(2, 2 * each, workload=experiment.workload))
+    per_server = clients // servers
+    some, one, two = (
+        Side(Point(number, number * per_server, workload=experiment.workload))
+        for number in (servers // 2, 1, 2)
+    )
     watched = Side(Point(servers, clients, workload=experiment.workload))
     unwatched = replace(watched, condition=NO_MONITOR)
     beside = replace(some, condition=BUSY_NEIGHBOUR)
     awake_one, awake_two = (replace(side, condition=IDLE_SPINNER) for side in (one, two))
     starts = min(STARTS, size.repeats)
-    most, many, few = (_blocks(size, *each) for each in (_SMALL, _MODERATE, _LARGE))
+    most, many, few = (_blocks(size, *effect) for effect in (_SMALL, _MODERATE, _LARGE))
     sessions = {"blocks": starts * size.repeats, "blocks_per_start": size.repeats}
     return (
         Contrast(trust.A_A, ALTERNATION, some, some, (), **sessions),

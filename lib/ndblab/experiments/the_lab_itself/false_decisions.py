@@ -24,20 +24,16 @@ _SEED = 7742
 def counted(slices: pd.DataFrame) -> pd.DataFrame:
     """Count the analyses that find a difference at any look.
 
+    Raises MissingData if the contrast has no whole block.
+
     Returns
     -------
     `analyses` (as recorded: all blocks as one sequence; each start: its blocks alone; resampled),
     `number` of them, `blocks` of each (the most), `false`, `false_pct` with its 95 % interval `low`
     and `high`. The interval treats analyses as independent: it says how exact the count is.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
     """
-    logs = contrasts.log_ratios(slices, trust.A_A)
-    by_block = contrasts.whole(slices, trust.A_A).groupby("block")["start"].first()
-    starts = [logs[by_block.to_numpy() == start] for start in by_block.unique()]
+    logs, start = contrasts.log_ratios(slices, trust.A_A), _start_of_block(slices)
+    starts = [logs[start == number] for number in dict.fromkeys(start)]
     kinds = {
         "as recorded": [_differs(logs[None])],
         "each start": [_differs(part[None]) for part in starts],
@@ -45,10 +41,10 @@ def counted(slices: pd.DataFrame) -> pd.DataFrame:
     }
     rows = []
     for name, parts in kinds.items():
-        found = np.concatenate(parts)
+        differs = np.concatenate(parts)
         most = max(map(len, starts)) if name == "each start" else len(logs)
-        share = _share(int(found.sum()), found.size)
-        rows.append((name, found.size, most, int(found.sum()), *(100 * x for x in share)))
+        share = _share(int(differs.sum()), differs.size)
+        rows.append((name, differs.size, most, int(differs.sum()), *(100 * x for x in share)))
     columns = ["analyses", "number", "blocks", "false", "false_pct", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -59,13 +55,17 @@ def correlation(slices: pd.DataFrame) -> Estimate:
     NaN for fewer than 5 pairs of neighbours. Raises MissingData if the contrast has no whole block.
     """
     logs = contrasts.of_blocks(contrasts.log_ratios(slices, trust.A_A))
-    starts = contrasts.whole(slices, trust.A_A).groupby("block")["start"].first().to_numpy()
-    same = starts[1:] == starts[:-1]
+    start = _start_of_block(slices)
+    same = start[1:] == start[:-1]
     if same.sum() < 5:
         return Estimate(np.nan)
-    found = float(np.corrcoef(logs[:-1][same], logs[1:][same])[0, 1])
+    value = float(np.corrcoef(logs[:-1][same], logs[1:][same])[0, 1])
     half = ndtri((1 + CONFIDENCE) / 2) / np.sqrt(same.sum() - 3)
-    return Estimate(found, *(float(np.tanh(np.arctanh(found) + x)) for x in (-half, half)))
+    return Estimate(value, *(float(np.tanh(np.arctanh(value) + x)) for x in (-half, half)))
+
+
+def _start_of_block(slices: pd.DataFrame) -> np.ndarray:
+    return contrasts.whole(slices, trust.A_A).groupby("block")["start"].first().to_numpy()
 
 
 def _resampled(logs: np.ndarray) -> np.ndarray:
@@ -77,13 +77,13 @@ def _resampled(logs: np.ndarray) -> np.ndarray:
 
 def _differs(logs: np.ndarray) -> np.ndarray:
     """Return, for each sequence, whether the interval excludes equality at any look."""
-    found, parts = np.zeros(len(logs), bool), logs.shape[2]
+    differ, parts = np.zeros(len(logs), bool), logs.shape[2]
     for look in (n for n in sequential.LOOKS if n <= logs.shape[1]):
         seen = logs[:, :look]
         deviations = sequential.of_mean(parts) * np.sqrt(seen.var(axis=1, ddof=1).mean(axis=1))
         half = sequential.half_width(1.0, look, parts) * deviations
-        found |= np.abs(seen.mean(axis=(1, 2))) > half
-    return found
+        differ |= np.abs(seen.mean(axis=(1, 2))) > half
+    return differ
 
 
 def _share(hits: int, number: int) -> Estimate:

@@ -59,8 +59,8 @@ def _title(parts: pd.DataFrame, apart: pd.DataFrame) -> str:
     """Say how much slices differ the further apart they are, or else which part adds most."""
     known = apart[apart["sd_pct"].notna()]
     if len(known) > 1:
-        each = [f"{row.sd_pct:.0f} % ({row.apart})" for row in known.itertuples()]
-        return f"Two slices of one configuration deviate by {listed(each)}"
+        deviations = [f"{row.sd_pct:.0f} % ({row.apart})" for row in known.itertuples()]
+        return f"Two slices of one configuration deviate by {listed(deviations)}"
     known = parts[parts["sd_pct"].notna()].sort_values("sd_pct", ascending=False)
     if known.empty:
         return "Too few slices to say where their variance comes from"
@@ -74,7 +74,7 @@ def _computed(data: Dataset) -> dict[str, pd.DataFrame | pd.Series]:
     goal = pd.DataFrame([(name, contrast.GOAL, *ends) for name, ends in goals.RANGES.items()])
     goal.columns = ["contrast", "of", "low", "high"]
     of_claims = contrasted.bounds_of(data)["bounds"]
-    measured = {each["name"] for each in data.manifest.get("contrasts", ())}
+    measured = {entry["name"] for entry in data.manifest.get("contrasts", ())}
     mine = goal["contrast"].isin(measured - set(of_claims["contrast"]))
     together = goal[mine] if of_claims.empty else pd.concat([of_claims, goal[mine]])
     words = {name: " over ".join(sides) for name, sides in conditions.SIDES.items()}

@@ -66,18 +66,18 @@ def table(slices: pd.DataFrame) -> pd.DataFrame:
              met(false, -math.inf, FALSE_PCT)),
     ]  # fmt: skip
     for contrast, bounds in RANGES.items():
-        found = contrasts.measured_ratio(slices, contrast)
-        rows.append(Goal(_WORDS[contrast], *found, "ratio", met(found, *bounds)))
+        ratio = contrasts.measured_ratio(slices, contrast)
+        rows.append(Goal(_WORDS[contrast], *ratio, "ratio", met(ratio, *bounds)))
     return pd.DataFrame(rows)
 
 
-def met(found: Estimate, low: float, high: float) -> str:
+def met(interval: Estimate, low: float, high: float) -> str:
     """Return whether an interval lies within the bounds, outside, or neither."""
-    if not found.bounded:
+    if not interval.bounded:
         return OPEN
-    if low <= found.low and found.high <= high:
+    if low <= interval.low and interval.high <= high:
         return MET
-    return MISSED if found.high < low or found.low > high else OPEN
+    return MISSED if interval.high < low or interval.low > high else OPEN
 
 
 def _count(goal: str, number: float, least: int, unit: str) -> Goal:

@@ -64,12 +64,12 @@ def block_s(slices: pd.DataFrame, contrast: str) -> float:
 
     If no block has a next one in the same cluster start, only the slots count.
     """
-    found = contrasts.whole(slices, contrast)
+    whole = contrasts.whole(slices, contrast)
     began = pd.to_datetime(slices["started_utc"])
     keys = [slices["start"], slices["contrast"].astype(str), slices["block"]]
     begun = began.groupby(keys).min().sort_values(kind="stable")
     lasted = -begun.groupby("start").diff(-1).dt.total_seconds()
     mine = lasted[lasted.index.get_level_values("contrast") == contrast].dropna()
-    slots = found.groupby(["block", "slot"])[["warmup_s", "duration_s"]].max().sum(axis=1)
-    each = mine if len(mine) else slots.groupby("block").sum()
-    return float(each.median())
+    slots = whole.groupby(["block", "slot"])[["warmup_s", "duration_s"]].max().sum(axis=1)
+    seconds = mine if len(mine) else slots.groupby("block").sum()
+    return float(seconds.median())

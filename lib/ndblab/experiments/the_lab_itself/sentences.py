@@ -19,8 +19,8 @@ from ndblab.statistics.sequential import LOOKS
 def on_goals(goals: pd.DataFrame) -> str:
     """Say how many goals are met."""
     numbers = goals["met"].value_counts()
-    each = ", ".join(f"{word} {numbers.get(word, 0)}" for word in ("yes", "no", "open"))
-    return f"{count(len(goals), 'goal')}: {each}."
+    counts = ", ".join(f"{word} {numbers.get(word, 0)}" for word in ("yes", "no", "open"))
+    return f"{count(len(goals), 'goal')}: {counts}."
 
 
 def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
@@ -29,11 +29,11 @@ def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
     drawn, whole, single = (rows[n] for n in ("resampled", "as recorded", "each start"))
     if drawn["blocks"] < LOOKS[0]:
         return f"Before {LOOKS[0]} blocks there is no interval, and nothing is decided."
-    found = "finds a difference" if whole["false"] else "finds none"
+    finds = "finds a difference" if whole["false"] else "finds none"
     words = (
         f"Of {exact(drawn['number'])} resampled analyses of {count(drawn['blocks'], 'block')}, "
         f"{drawn['false_pct']:.1f} % find a difference that is not there. The analysis of the "
-        f"blocks as recorded {found}; of those of single cluster starts, {single['false']} of "
+        f"blocks as recorded {finds}; of those of single cluster starts, {single['false']} of "
         f"{single['number']} find one."
     )
     if not neighbours.bounded:
@@ -58,21 +58,21 @@ def on_distance(apart: pd.DataFrame) -> str:
 
 def on_designs(designs: pd.DataFrame) -> str:
     """Say how long each design takes to reach a precise ratio."""
-    each = [
+    phrases = [
         f"{row.contrast} takes {row.minutes:.1f} minutes"
         if not math.isnan(row.minutes)
         else f"for {row.contrast} it cannot be told"
         for row in designs.itertuples()
     ]
-    return f"To a ratio within {100 * WANTED:g} % to either side: {'; '.join(each)}."
+    return f"To a ratio within {100 * WANTED:g} % to either side: {'; '.join(phrases)}."
 
 
 def on_effect(effects: pd.DataFrame, contrast: str) -> str:
     """Say what side A of a contrast does to throughput, and to the CPU time of a query."""
-    found = effects[effects["contrast"] == contrast]
-    if found.empty:
+    rows = effects[effects["contrast"] == contrast]
+    if rows.empty:
         return "It was not measured."
-    row = found.iloc[0]
+    row = rows.iloc[0]
     name = row["a"][0].upper() + row["a"][1:]
     side = row["b"] if row["b"] == "without" else f"of {row['b']}"
     words = f"{name}, throughput is {_times(row, 'qps')} that {side}"

@@ -25,34 +25,28 @@ _SEED = 7742
 def components(slices: pd.DataFrame) -> pd.DataFrame:
     """Return the standard deviation that each part adds to a slice's throughput.
 
+    Raises MissingData if the contrast has no whole block.
+
     Returns
     -------
     `part`, `number` of them, `sd_pct` with its 95 % interval `low` and `high` (NaN where there are
     too few). Percent of throughput.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
     """
     point, drawn, numbers = _variances(slices)
-    return _table("part", PARTS, np.sqrt(point), np.sqrt(drawn)).assign(number=numbers)[
-        ["part", "number", "sd_pct", "low", "high"]
-    ]
+    table = _table("part", PARTS, np.sqrt(point), np.sqrt(drawn))
+    table.insert(1, "number", numbers)
+    return table
 
 
 def apart(slices: pd.DataFrame) -> pd.DataFrame:
     """Return how much two slices of the same configuration differ, by how far apart they are.
 
+    Raises MissingData if the contrast has no whole block.
+
     Returns
     -------
     `apart`, `sd_pct` of the logarithm of their ratio with its 95 % interval `low` and `high`, and
     `times` that of slices of one block, with `times_low` and `times_high`.
-
-    Raises
-    ------
-    MissingData
-        If the contrast has no whole block.
     """
     point, drawn, _ = _variances(slices)
     together, of_draws = (np.sqrt(2 * np.cumsum(x, axis=0)) for x in (point, drawn))
@@ -64,17 +58,17 @@ def apart(slices: pd.DataFrame) -> pd.DataFrame:
 
 def _variances(slices: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
     """Return the three variances, draws of each for its interval, and how many parts there are."""
-    found = contrasts.whole(slices, trust.A_A)
-    logs = np.log(found["qps"].astype(float))
-    block, start = (logs.groupby(found[key]).transform("mean") for key in ("block", "start"))
+    whole = contrasts.whole(slices, trust.A_A)
+    logs = np.log(whole["qps"].astype(float))
+    block, start = (logs.groupby(whole[key]).transform("mean") for key in ("block", "start"))
     squares = np.array(
         [((logs - block) ** 2).sum(), ((block - start) ** 2).sum(),
          ((start - logs.mean()) ** 2).sum()]
     )  # fmt: skip
-    blocks = found.groupby("start")["block"].nunique()
-    numbers = (len(found), int(blocks.sum()), len(blocks))
+    blocks = whole.groupby("start")["block"].nunique()
+    numbers = (len(whole), int(blocks.sum()), len(blocks))
     freedom = np.array([numbers[0] - numbers[1], numbers[1] - numbers[2], numbers[2] - 1])
-    of_block = len(found) / numbers[1]
+    of_block = len(whole) / numbers[1]
     # Blocks of a start, where starts have different numbers of them.
     of_start = (numbers[1] - (blocks**2).sum() / numbers[1]) / max(1, numbers[2] - 1)
     known = np.where(freedom > 0, freedom, math.nan)

@@ -9,7 +9,6 @@ a rate, not a result.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Mapping
 
@@ -44,42 +43,25 @@ def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     Rows of `runs` with `tps` (transactions a second), `tpm_c`, `failed_share` (of all
     transactions), and `local_share` of the rows read and `pruned_share` of the scans,
-    NaN where there were none.
-
-    Raises
-    ------
-    MissingData
-        If there is none.
+    NaN where there were none. Raises MissingData if there is no good run.
     """
-    found = summary.good(tables["runs"])
-    found = found[found["workload"].astype(str) == TPC_C]
-    if found.empty:
+    good = summary.good(tables["runs"])
+    good = good[good["workload"].astype(str) == TPC_C]
+    if good.empty:
         raise MissingData("no good run of TPC-C")
-    ids = found["run_id"].astype(str)
+    ids = good["run_id"].astype(str)
     counted = _by_run(tables["transactions"])
     committed, failed = (counted[name].sum(axis=1) for name in ("committed", "failed"))
-    tps = found["qps"].astype(float)
+    tps = good["qps"].astype(float)
     share = counted["committed"][NEW_ORDER] / committed
-    local = locality(tables["locality"])
-    return found.assign(
-        variant=found["variant"].astype(str),
+    locality = tables["locality"]
+    return good.assign(
+        variant=good["variant"].astype(str),
         tps=tps,
         tpm_c=60 * tps * ids.map(share),
         failed_share=ids.map(failed / (committed + failed)),
-        local_share=ids.map(local["local_share"]),
-        pruned_share=ids.map(local["pruned_share"]),
-    )
-
-
-def locality(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `local_share` of the rows read, `pruned_share` of the scans, `hinted_share` by run."""
-    by_run = table.set_index(table["run_id"].astype(str))
-    return pd.DataFrame(
-        {
-            "local_share": by_run["local_reads"] / by_run["reads"].where(by_run["reads"] > 0),
-            "pruned_share": by_run["pruned_scans"] / by_run["scans"].where(by_run["scans"] > 0),
-            "hinted_share": by_run["hinted"] / by_run["probes"].where(by_run["probes"] > 0),
-        }
+        local_share=ids.map(_share(locality, "local_reads", "reads")),
+        pruned_share=ids.map(_share(locality, "pruned_scans", "scans")),
     )
 
 
@@ -97,17 +79,13 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     `variant`, `transaction`, `committed`, `failed`, `latency_avg_ms` of those that committed; kinds
     are in the order of the specification.
     """
-    mine = _of_variants(tables, "transactions")
+    in_order = pd.CategoricalDtype(list(TRANSACTIONS))
+    mine = _of_variants(tables, "transactions").astype({"transaction": in_order})
     mine = mine.assign(total_ms=mine["latency_avg_ms"].fillna(0) * mine["committed"])
-    keys = ["variant", "transaction"]
-    found = mine.groupby(keys)[["committed", "failed", "total_ms"]].sum().reset_index()
-    found["latency_avg_ms"] = found.pop("total_ms") / found["committed"]
-    order = found["transaction"].map(list(TRANSACTIONS).index)
-    return (
-        found.assign(order=order)
-        .sort_values(["variant", "order"], ignore_index=True)
-        .drop(columns="order")
-    )
+    groups = mine.groupby(["variant", "transaction"], observed=True)
+    sums = groups[["committed", "failed", "total_ms"]].sum().reset_index()
+    sums["latency_avg_ms"] = sums.pop("total_ms") / sums["committed"]
+    return sums.astype({"transaction": str})
 
 
 def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -120,26 +98,16 @@ def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     mine = _of_variants(tables, "aborts")
     if mine.empty:
         return pd.DataFrame(columns=["error", "statement"])
-    found = mine.pivot_table("transactions", ["error", "statement"], "variant", "sum", fill_value=0)
-    order = found.sum(axis=1).sort_values(ascending=False, kind="stable").index
-    return found.loc[order].rename_axis(columns=None).reset_index()
+    keys = ["error", "statement"]
+    counts = mine.pivot_table("transactions", keys, "variant", "sum", fill_value=0)
+    order = counts.sum(axis=1).sort_values(ascending=False, kind="stable").index
+    return counts.loc[order].rename_axis(columns=None).reset_index()
 
 
 def inconsistent(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the statuses of runs and slices that left inconsistent rows, each once."""
     statuses = pd.concat([tables["runs"]["status"], tables["slices"]["status"]]).astype(str)
     return list(dict.fromkeys(statuses[statuses.str.startswith(INCONSISTENT)]))
-
-
-def node_cpu_ms(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the data nodes' CPU time per transaction in ms by slice, or raise MissingData."""
-    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
-    ids = [str(name) for name in good["run_id"]]
-    used = Usage(processes, processes.iloc[:0]).of_roles(ids)
-    if "ndbmtd" not in used:
-        raise MissingData("no CPU of ndbmtd was recorded")
-    rates = good.set_index(good["run_id"].astype(str))["qps"].astype(float)
-    return (10 * used["ndbmtd"] / rates).dropna()
 
 
 def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -152,30 +120,40 @@ def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     rows = []
     for name, words in COMPARED.items():
-        for quantity, found in (
+        for quantity, ratio in (
             ("transactions/s", contrasts.measured_ratio(tables["slices"], name)),
             ("CPU of the data nodes per transaction", _node_cpu(tables, name)),
         ):
-            if not math.isnan(found.value):
+            if not math.isnan(ratio.value):
                 blocks = contrasts.whole(tables["slices"], name)["block"].nunique()
-                rows.append((name, words, quantity, blocks, *found))
+                rows.append((name, words, quantity, blocks, *ratio))
     columns = ["contrast", "compared", "quantity", "blocks", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
-    if contrast == PARTITIONING:
-        with contextlib.suppress(MissingData):
-            used = node_cpu_ms(tables["slices"], tables["processes"])
-            return contrasts.measured_ratio(tables["slices"], contrast, used)
-    return Estimate(math.nan)
+    """Compare the data nodes' CPU time per transaction; NaN where it was not recorded."""
+    if contrast != PARTITIONING:
+        return Estimate(math.nan)
+    slices, processes = tables["slices"], tables["processes"]
+    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
+    ids = good["run_id"].astype(str)
+    used = Usage(processes, processes.iloc[:0]).roles.reindex(index=ids, columns=["ndbmtd"])
+    cost = used["ndbmtd"] / good.set_index(ids)["qps"].astype(float)
+    return contrasts.measured_ratio(slices, contrast, cost)
+
+
+def _share(locality: pd.DataFrame, part: str, whole: str) -> pd.Series:
+    """Return a part of a whole by run; NaN where the whole is 0."""
+    by_run = locality.set_index(locality["run_id"].astype(str))
+    return by_run[part] / by_run[whole].where(by_run[whole] > 0)
 
 
 def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:
     """Return `committed` and `failed`, each with a column per kind, by run."""
     plain = transactions.astype({"run_id": str, "transaction": str})
-    found = plain.pivot(index="run_id", columns="transaction", values=["committed", "failed"])
-    return found.astype(float)
+    counts = plain.pivot(index="run_id", columns="transaction", values=["committed", "failed"])
+    return counts.astype(float)
 
 
 def _of_variants(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame:

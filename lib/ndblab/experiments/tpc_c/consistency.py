@@ -8,6 +8,7 @@ customer whose payments are right, and 11 holds before the first delivery only.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
@@ -54,11 +55,11 @@ class Order(NamedTuple):
 def stands(cursor: Cursor) -> dict[District, Stand]:
     """Return where each district's orders stand; if all are delivered, the open range is empty."""
     open_orders = _undelivered(cursor)
-    found = {}
+    by_district = {}
     for district, next_order, _ in _districts(cursor):
         oldest, newest, _ = open_orders.get(district, (next_order, next_order - 1, 0))
-        found[district] = Stand(next_order, oldest, newest)
-    return found
+        by_district[district] = Stand(next_order, oldest, newest)
+    return by_district
 
 
 def violations(cursor: Cursor, before: Mapping[District, Stand]) -> list[str]:
@@ -87,31 +88,31 @@ def of_order(order: Order, stand: Stand) -> Iterator[str]:
 
 def spans(before: Stand, after: Stand) -> list[tuple[int, int]]:
     """Return the range of orders delivered in between, and the range of orders entered."""
-    found = [(before.oldest, after.oldest - 1), (before.next_order, after.next_order - 1)]
-    return [(first, last) for first, last in found if first <= last]
+    ranges = [(before.oldest, after.oldest - 1), (before.next_order, after.next_order - 1)]
+    return [(first, last) for first, last in ranges if first <= last]
 
 
 def delivered(
     orders: Iterable[Order], before: Mapping[District, Stand], after: Mapping[District, Stand]
 ) -> list[tuple[int, int, int]]:
     """Return customers whose orders were delivered in between, at most `MOST_CUSTOMERS`."""
-    found = {
+    customers = {
         (*order.district, order.customer): None
         for order in orders
         if before[order.district].oldest <= order.number < after[order.district].oldest
     }
-    return list(found)[:MOST_CUSTOMERS]
+    return list(customers)[:MOST_CUSTOMERS]
 
 
 def _of_districts(cursor: Cursor, after: Mapping[District, Stand]) -> Iterator[str]:
     """Check conditions 1, 2, 3, 8 and 9."""
     open_orders, newest, paid = _undelivered(cursor), _newest(cursor, after), _payments(cursor)
-    sums: dict[int, Decimal] = {}
-    received: dict[int, Decimal] = {}
+    sums: dict[int, Decimal] = defaultdict(Decimal)
+    received: dict[int, Decimal] = defaultdict(Decimal)
     for district, next_order, ytd in _districts(cursor):
-        sums[district[0]] = sums.get(district[0], Decimal(0)) + ytd
         payments = paid.get(district, Decimal(0))
-        received[district[0]] = received.get(district[0], Decimal(0)) + payments
+        sums[district[0]] += ytd
+        received[district[0]] += payments
         if newest[district] != next_order - 1:
             yield (f"2: the last order of district {district} is {newest[district]}, its next "
                    f"{next_order}")  # fmt: skip
@@ -156,11 +157,11 @@ def _undelivered(cursor: Cursor) -> dict[District, tuple[int, int, int]]:
 
 def _newest(cursor: Cursor, districts: Iterable[District]) -> dict[District, int]:
     """Return the last order of each district; each is one lookup in the ordered index."""
-    each = (
+    lookups = (
         f"(SELECT {w}, {d}, MAX(o_id) FROM orders WHERE o_w_id = {w} AND o_d_id = {d})"
         for w, d in districts
     )
-    cursor.execute(" UNION ALL ".join(each))
+    cursor.execute(" UNION ALL ".join(lookups))
     return {(w, d): last for w, d, last in cursor.fetchall()}
 
 
@@ -173,22 +174,22 @@ def _orders(
     cursor: Cursor, before: Mapping[District, Stand], after: Mapping[District, Stand]
 ) -> Iterator[Order]:
     """Yield the orders that were entered or delivered in between."""
-    found = {district: spans(before[district], after[district]) for district in after}
-    if not any(found.values()):
+    ranges = {district: spans(before[district], after[district]) for district in after}
+    if not any(ranges.values()):
         return
-    cursor.execute(_LINES.format(_between("ol_w_id", "ol_d_id", "ol_o_id", found)))
+    cursor.execute(_LINES.format(_between("ol_w_id", "ol_d_id", "ol_o_id", ranges)))
     lines = {(w, d, o): (count, int(missing)) for w, d, o, count, missing in cursor.fetchall()}
-    cursor.execute(_ORDERS.format(_between("o_w_id", "o_d_id", "o_id", found)))
+    cursor.execute(_ORDERS.format(_between("o_w_id", "o_d_id", "o_id", ranges)))
     for w, d, number, customer, carrier, line_count in cursor.fetchall():
         there, undelivered = lines.get((w, d, number), (0, 0))
         yield Order((w, d), number, customer, carrier, line_count, there, undelivered)
 
 
 def _between(
-    warehouse: str, district: str, order: str, found: Mapping[District, list[tuple[int, int]]]
+    warehouse: str, district: str, order: str, ranges: Mapping[District, list[tuple[int, int]]]
 ) -> str:
     return " OR ".join(
         f"{warehouse} = {w} AND {district} = {d} AND {order} BETWEEN {first} AND {last}"
-        for (w, d), each in found.items()
-        for first, last in each
+        for (w, d), of_district in ranges.items()
+        for first, last in of_district
     )

@@ -19,6 +19,7 @@ statements.
 from __future__ import annotations
 
 import argparse
+import itertools
 import queue
 import re
 import sys
@@ -44,7 +45,6 @@ numbers built in."""
 UNDELIVERED = 60
 LINES, MOST_LINES = 5, 15
 """Fewest and most lines of an order that is not delivered."""
-_STEP = MOST_LINES - LINES + 1
 _SCHEMA = Path(__file__).with_name("schema.sql")
 ROWS_AT_ONCE = 5_000
 """A transaction has at most 32768 operations (MaxNoOfConcurrentOperations)."""
@@ -54,14 +54,15 @@ _NUMBERS = "n (i) AS (SELECT {0} UNION ALL SELECT i + 1 FROM n WHERE i < {1})"
 _CODE = "'CA', '123411111'"
 # From the text h of a row: 26 to 50 characters, in every tenth row with "ORIGINAL" in them.
 _DATA = "IF(i % 10, LEFT(h, 26 + i % 25), INSERT(LEFT(h, 26 + i % 25), 9, 8, 'ORIGINAL'))"
-_LINES = f"IF(i <= {_DELIVERED}, 1, {LINES} + i * 7 % {MOST_LINES - LINES + 1})"
+_STEP = MOST_LINES - LINES + 1
+_LINES = f"IF(i <= {_DELIVERED}, 1, {LINES} + i * 7 % {_STEP})"
 CONNECTIONS = 3
 """A connection uses at most one CPU of the MySQL server, and waits equally long for data nodes."""
 
 
 def lines(order: int) -> int:
-    """Return how many lines an order of the initial rows has."""
-    return 1 if order <= CUSTOMERS - UNDELIVERED else LINES + order * 7 % _STEP
+    """Return how many lines an order of the initial rows has; the same as `_LINES`."""
+    return 1 if order <= _DELIVERED else LINES + order * 7 % _STEP
 
 
 def per_warehouse() -> dict[str, int]:
@@ -105,13 +106,13 @@ def warehouses(size: Profile) -> int:
 def statements(database: str, options: str = "") -> list[str]:
     """Return the statements that create a database's tables with these `options` of each."""
     text = re.sub(r"^--.*$", "", _SCHEMA.read_text(), flags=re.MULTILINE)
-    found = []
+    created = []
     for statement in filter(None, (part.strip() for part in text.split(";"))):
         columns, _, key = statement.partition(") BY ")
         partition = f"PARTITION BY KEY ({key})" if key and database == BY_WAREHOUSE else ""
         table = f"{columns.removesuffix(')')}) ENGINE=ndbcluster"
-        found.append(" ".join(filter(None, (table, options, partition))))
-    return found
+        created.append(" ".join(filter(None, (table, options, partition))))
+    return created
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -127,8 +128,8 @@ def main(arguments: Sequence[str]) -> None:
         _fill(options.socket, options.warehouses)
         print(sum(_checked(options.socket, name, options.warehouses) for name in DATABASES))
     except (LabError, pymysql.Error, OSError) as error:
-        found = f": {error.found}" if isinstance(error, LabError) and error.found else ""
-        sys.exit(f"{getattr(error, 'what', error)}{found}")
+        detail = f": {error.found}" if isinstance(error, LabError) and error.found else ""
+        sys.exit(f"{getattr(error, 'what', error)}{detail}")
 
 
 def _create(socket: str, database: str, options: str) -> None:
@@ -141,12 +142,11 @@ def _create(socket: str, database: str, options: str) -> None:
 
 def _fill(socket: str, warehouses: int) -> None:
     todo: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
-    for database in DATABASES:
-        for statement in of_items():
-            todo.put((database, statement))
-        for warehouse in range(1, warehouses + 1):
-            for statement in of_warehouse(warehouse):
-                todo.put((database, statement))
+    inserts = [*of_items()]
+    for warehouse in range(1, warehouses + 1):
+        inserts += of_warehouse(warehouse)
+    for job in itertools.product(DATABASES, inserts):
+        todo.put(job)
 
     def work(_: int) -> None:
         with connected(socket) as cursor:

@@ -10,8 +10,7 @@ from ndblab.design.contrast import ALTERNATION, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
-from ndblab.experiments.tpc_c import TPC_C, go_tpc
-from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import TPC_C, database, go_tpc
 from ndblab.experiments.tpc_c.analysis import BY_KEY, MORE_SERVERS, PARTITIONING, SERVERS
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
@@ -19,14 +18,12 @@ from ndblab.statistics.sequential import LOOKS
 
 TPC_C_ROW_BYTES = 700
 """Data memory for a row of TPC-C, twice what it takes at first, since a load adds orders."""
+BLOCKS = LOOKS[1]
 
 
 def _warehouses(number: int) -> dict[str, int]:
     """Return the fields of a profile with this number of warehouses."""
-    return {"tables": number, "table_size": tables.ROWS_PER_WAREHOUSE}
-
-
-BLOCKS = LOOKS[1]
+    return {"tables": number, "table_size": database.ROWS_PER_WAREHOUSE}
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
@@ -34,7 +31,7 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
     Raises LabError if the profile asks for warehouses of another size.
     """
-    tables.warehouses(size)
+    database.warehouses(size)
     most = max(size.servers)
     plain = product(size.servers, size.clients)
     return (
@@ -52,14 +49,14 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     swept = Swept(size, points, TPC_C)
     most, k = max(size.servers), swept.saturating()
     clients = max(swept.best(most), most)
-    found = [_of(PARTITIONING, swept.point(most, clients), swept.point(most, clients, BY_KEY))]
+    compared = [_of(PARTITIONING, swept.point(most, clients), swept.point(most, clients, BY_KEY))]
     if size.name != "smoke":
-        found += [
+        compared += [
             _of(name, swept.awake(2 * n, 2 * n * k), swept.awake(n, n * k))
             for name, n in ((SERVERS, 1), (MORE_SERVERS, 2))
             if {n, 2 * n} <= set(size.servers)
         ]
-    return tuple(found)
+    return tuple(compared)
 
 
 def _of(name: str, a: Side, b: Side) -> Contrast:
@@ -90,7 +87,7 @@ EXPERIMENTS = (
         shape={"networking": True, "row_bytes": TPC_C_ROW_BYTES},
         variants=(
             Variant(tcp_clients=True),
-            Variant(BY_KEY, tcp_clients=True, options={"database": tables.BY_KEY}),
+            Variant(BY_KEY, tcp_clients=True, options={"database": database.BY_KEY}),
         ),
         contrasts=contrasts,
         lacks=go_tpc.lacks,

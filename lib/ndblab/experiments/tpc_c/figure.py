@@ -57,12 +57,12 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe each ratio, each way of partitioning, and the best throughput."""
     runs, ratios = _runs(tables), _ratios(tables)
     means = runs[runs["variant"].isin(WAYS)].groupby(["variant", "servers", "clients"])["tps"]
-    each = [
+    phrases = [
         f"{plain(tps)} {WAYS[variant].label} with {count(servers, 'server')} and "
         f"{count(clients, 'client')}"
         for (variant, servers, clients), tps in means.mean().items()
     ]
-    per_second = in_sentences("Transactions per second", each)
+    per_second = in_sentences("Transactions per second", phrases)
     return [f"{_title(runs, ratios)}.", *forest.sentence(ratios), *per_second]
 
 

@@ -21,9 +21,8 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import INCONSISTENT, TPC_C, consistency, go_tpc, output
-from ndblab.experiments.tpc_c import database as tables
-from ndblab.experiments.tpc_c.output import Interval, Outcome
+from ndblab.experiments.tpc_c import INCONSISTENT, TPC_C, consistency, database, go_tpc, tables
+from ndblab.experiments.tpc_c.go_tpc import Interval, Outcome
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
 from ndblab.workloads import program
@@ -55,9 +54,9 @@ def versions(binaries: Binaries) -> dict[str, str]:
 
 def prepare_command(job: Job) -> Command:
     """Return the command that fills the tables of both databases."""
-    options = [f"--warehouses={tables.warehouses(job.profile)}"]
+    options = [f"--warehouses={database.warehouses(job.profile)}"]
     options += [f"--table-options={job.table_options}"] if job.table_options else []
-    return program.command(tables.__name__, *options, job.servers[0].socket)
+    return program.command(database.__name__, *options, job.servers[0].socket)
 
 
 def commands(job: Job) -> list[Command]:
@@ -69,7 +68,7 @@ def commands(job: Job) -> list[Command]:
         str(go_tpc.place() or go_tpc.NAME), "tpcc", "run",
         "-H", job.servers[0].endpoint, "-P", ",".join(str(node.port) for node in job.servers),
         "-U", "root", "-D", _database(job), "-T", str(job.point.clients),
-        "--warehouses", str(tables.warehouses(job.profile)),
+        "--warehouses", str(database.warehouses(job.profile)),
         "--time", f"{_seconds(job):g}s", "--interval", "1s", "--ignore-error",
     ]  # fmt: skip
     return [Command(argv)]
@@ -77,8 +76,8 @@ def commands(job: Job) -> list[Command]:
 
 def prepare(cluster: Cluster, job: Job) -> Filled:
     """Fill the tables; LabError if rows are missing."""
-    rows = sum(tables.counts(tables.warehouses(job.profile)).values())
-    return program.fill(cluster, prepare_command(job), "TPC-C", len(tables.DATABASES) * rows)
+    rows = sum(database.counts(database.warehouses(job.profile)).values())
+    return program.fill(cluster, prepare_command(job), "TPC-C", len(database.DATABASES) * rows)
 
 
 @contextmanager
@@ -86,7 +85,7 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Load for the run's seconds, for the length of a `with` block at most."""
     with ExitStack() as stack:
         cursors = _cursors(cluster, job, stack)
-        before = consistency.stands(cursors[0]), output.counted(cursors)
+        before = consistency.stands(cursors[0]), tables.counted(cursors)
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     began = time.monotonic()
     with spawned(cluster, commands(job)[0], **streams) as child:
@@ -133,25 +132,25 @@ class Load:
             self._child.kill()
             ended = f"go-tpc did not end within {timeout_s:g} s"
         self._reader.join()
-        found = output.outcome(self._lines, seconds, ended)
+        outcome = go_tpc.outcome(self._lines, seconds, ended)
         local: dict[str, int] = {}
-        status = found.status
+        status = outcome.status
         if status == OK:
             try:
                 local, status = self._examine()
             except (pymysql.Error, OSError) as error:
                 status = f"the rows could not be checked: {error}"
         text = "".join(line for _, line in self._lines)
-        return report(self._job, found, status, self._began, local, text)
+        return report(self._job, outcome, status, self._began, local, text)
 
     def _examine(self) -> tuple[dict[str, int], str]:
         """Return how local the reads were, and the status of the rows."""
         with ExitStack() as stack:
             cursors = _cursors(self._cluster, self._job, stack)
             _wait_quiet(cursors, _database(self._job))
-            local = output.between(self._counted, output.counted(cursors))
+            local = tables.between(self._counted, tables.counted(cursors))
             wrong = consistency.violations(cursors[0], self._stands)
-            local |= output.probed(cursors[0])
+            local |= tables.probed(cursors[0])
         if not wrong:
             return local, OK
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -163,14 +162,14 @@ class Load:
 
 
 def report(
-    job: Job, found: Outcome, status: str, began: float, local: Mapping[str, int], text: str
+    job: Job, outcome: Outcome, status: str, began: float, local: Mapping[str, int], text: str
 ) -> Report:
     """Return the report of a load, without its warm-up and its end.
 
     `status` is that of the load and of the rows that it has left, `local` has the columns of table
     `locality`, and `text` is all that go-tpc printed.
     """
-    before, during = _divided(found.intervals, job)
+    before, during = _divided(outcome.intervals, job)
     if status == OK and not during:
         status = "go-tpc printed nothing after the warm-up"
     good = status == OK
@@ -182,7 +181,7 @@ def report(
         "errors": 0,
         "reconnects": 0,
         "qps": committed / lasted_s,
-        "latency_avg_ms": output.mean_ms(found),
+        "latency_avg_ms": outcome.mean_ms,
     }
     return Report(
         status=status,
@@ -193,7 +192,7 @@ def report(
         intervals=_intervals(during, since_s, job) if good else pd.DataFrame(),
         ended_s=[interval.ended_s - since_s for interval in during] if good else (),
         logs={"go-tpc.txt": text},
-        tables=output.tables(found, local) if good else {},
+        tables=tables.of(outcome, local) if good else {},
     )
 
 
@@ -235,29 +234,30 @@ def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.Dat
 
 def _cursors(cluster: Cluster, job: Job, stack: ExitStack) -> list[Cursor]:
     """Open a connection to the job's database on each of its servers, closed with the stack."""
-    found = []
+    cursors = []
     for node in job.servers:
         connection = stack.enter_context(closing(cluster.connect(node.number)))
-        found.append(connection.cursor())
-        found[-1].execute(f"USE {_database(job)}")
-    return found
+        cursors.append(connection.cursor())
+        cursors[-1].execute(f"USE {_database(job)}")
+    return cursors
 
 
-def _wait_quiet(cursors: list[Cursor], database: str) -> None:
+def _wait_quiet(cursors: list[Cursor], name: str) -> None:
     """Wait until the servers have ended the transactions that go-tpc left when its time was over.
 
     Raises OSError if they do not.
     """
     until_s = time.monotonic() + QUIET_TIMEOUT_S
-    while sum(_sessions(cursor, database) for cursor in cursors) > len(cursors):
+    while sum(_sessions(cursor, name) for cursor in cursors) > len(cursors):
         if time.monotonic() > until_s:
             raise OSError(f"sessions of go-tpc were still there after {QUIET_TIMEOUT_S} s")
         time.sleep(0.02)
 
 
-def _sessions(cursor: Cursor, database: str) -> int:
+def _sessions(cursor: Cursor, name: str) -> int:
+    """Count the sessions in the database of this name."""
     cursor.execute("SHOW PROCESSLIST")
-    return sum(row[3] == database for row in cursor.fetchall())
+    return sum(row[3] == name for row in cursor.fetchall())
 
 
 def _seconds(job: Job) -> float:
@@ -267,12 +267,12 @@ def _seconds(job: Job) -> float:
 
 def _database(job: Job) -> str:
     """Return the database that a job loads; LabError if it does not exist."""
-    name = str(job.options.get("database", tables.BY_WAREHOUSE))
-    if name not in tables.DATABASES:
+    name = str(job.options.get("database", database.BY_WAREHOUSE))
+    if name not in database.DATABASES:
         raise LabError(
             "TPC-C has no such database",
             found=name,
-            expected=", ".join(tables.DATABASES),
+            expected=", ".join(database.DATABASES),
             next_step="Change the variant in the catalogue.",
         )
     return name

@@ -71,19 +71,19 @@ def _row(
     good = measured[(measured["status"] == OK) & (measured["qps"] > 0)]
     rates = np.exp(np.log(good["qps"]).groupby(good["variant"].astype(str)).mean())
     times_ms = {name: 1000 / rates.get(name, math.nan) for name in (PUSHED, UNPUSHED)}
-    found, blocks = _ratio(query, slices)
+    ratio, blocks = _ratio(query, slices)
     if not blocks:
-        found = Estimate(times_ms[UNPUSHED] / times_ms[PUSHED])
+        ratio = Estimate(times_ms[UNPUSHED] / times_ms[PUSHED])
     why = ""
-    if math.isnan(found.value):
+    if math.isnan(ratio.value):
         why = next(iter(measured["status"][measured["status"] != OK].astype(str)), "not measured")
     return {
         "query": query,
-        "ratio": found.value,
-        "low": found.low,
-        "high": found.high,
+        "ratio": ratio.value,
+        "low": ratio.low,
+        "high": ratio.high,
         "blocks": blocks,
-        "gain": _gain(found),
+        "gain": _gain(ratio),
         "pushed_ms": times_ms[PUSHED],
         "unpushed_ms": times_ms[UNPUSHED],
         **_pushed(good[good["variant"].astype(str) == PUSHED], pushed),
@@ -91,13 +91,13 @@ def _row(
     }
 
 
-def together(found: pd.DataFrame, recorded: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def together(newest: pd.DataFrame, recorded: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the newest recording's `table`, with each query's ratio from all recordings together.
 
     A query that one recording lacks is open.
     """
-    pooled = found.copy()
-    for at, query in found["query"].items():
+    pooled = newest.copy()
+    for at, query in newest["query"].items():
         try:
             ratio = of_recordings(query, recorded)
         except MissingData:

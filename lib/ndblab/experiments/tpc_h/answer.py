@@ -17,12 +17,12 @@ from ndblab.judging.clauses import Advice, Clause, within_one_start
 @answers("tpc-h")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Count the queries with pushed joins, those made faster or slower by them, and the rest."""
-    found = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
-    slices = [each.slices for each in (*dataset.earlier, dataset)]
+    compared = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
+    slices = [recording.slices for recording in (*dataset.earlier, dataset)]
     if dataset.earlier:
-        found = pushdown.together(found, slices)
-    pushed = found[found["is_pushed"]]
-    everything = f"{len(found)} queries" if len(found) > 1 else "the one query"
+        compared = pushdown.together(compared, slices)
+    pushed = compared[compared["is_pushed"]]
+    everything = f"{len(compared)} queries" if len(compared) > 1 else "the one query"
     wrong = pushdown.wrong(dataset.slices, dataset.runs)
     size = dataset.manifest["profile"]
     scale = f", at scale factor {scale_factor(size['tables'] * size['table_size']):g}"

@@ -41,7 +41,7 @@ def joins(explained: Iterable[tuple[str, str]]) -> dict[str, int]:
     many tables it joins. Names of temporary tables begin with "<".
     """
     rows = [(table or "", extra or "") for table, extra in explained]
-    parents = [int(found[1]) for _, extra in rows if (found := _PARENT.search(extra))]
+    parents = [int(match[1]) for _, extra in rows if (match := _PARENT.search(extra))]
     read = sum(bool(table) and not table.startswith("<") for table, _ in rows)
     return {"tables": read, "joins": len(parents), "joined": sum(parents)}
 
@@ -60,17 +60,17 @@ def main(arguments: Sequence[str]) -> None:
     answer = known["answers"][str(options.query)]
     query = queries.read(options.query, known["scale"])
     rows = 0 if queries.is_empty(answer["rows"]) else len(answer["rows"])
-    found: dict[str, object] = {"rows": rows, "innodb_ms": answer["ms"]}
+    measured: dict[str, object] = {"rows": rows, "innodb_ms": answer["ms"]}
     with connected(options.socket, database=DATABASE) as cursor:
         cursor.execute(f"SET SESSION ndb_join_pushdown = {options.join_pushdown}")
         cursor.execute(f"SET SESSION max_execution_time = {1000 * options.most_seconds:.0f}")
         # EXPLAIN also opens the tables, so that the first execution is like the others.
-        found |= _explain(cursor, query)
+        measured |= _explain(cursor, query)
         before = _counted(cursor)
         print("began", time.monotonic(), flush=True)
         took_s, status = _execute(cursor, query, options, answer["rows"])
-        found |= {name: count - before[name] for name, count in _counted(cursor).items()}
-    print(json.dumps({**found, "status": status, "took_s": _summary(took_s)}))
+        measured |= {name: count - before[name] for name, count in _counted(cursor).items()}
+    print(json.dumps({**measured, "status": status, "took_s": _summary(took_s)}))
 
 
 def _execute(
@@ -88,7 +88,7 @@ def _execute(
                 return took_s, f"Q{query.number} took longer than {options.most_seconds:g} s"
             return took_s, f"Q{query.number} failed: {error}"
         last_s = time.monotonic()
-        columns = [each[0] for each in cursor.description]
+        columns = [field[0] for field in cursor.description]
         wrong = queries.difference(query, columns, queries.as_text(rows), expected)
         if wrong:
             return took_s, f"Q{query.number} has {WRONG_RESULT}: {wrong}"
@@ -112,7 +112,7 @@ def _summary(took_s: Sequence[float]) -> dict[str, float]:
 
 def _explain(cursor: Cursor, query: Query) -> dict[str, int]:
     cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL {query.sql}")
-    columns = [each[0] for each in cursor.description]
+    columns = [field[0] for field in cursor.description]
     table, extra = columns.index("table"), columns.index("Extra")
     return joins((row[table], row[extra]) for row in cursor.fetchall())
 

@@ -37,8 +37,8 @@ def scale_factor(rows: int) -> float:
 def statements(engine: str, options: str = "") -> list[str]:
     """Return the statements that create the tables, each ending in `options`."""
     text = re.sub(r"^--.*$", "", _SCHEMA.read_text(), flags=re.MULTILINE)
-    each = (statement.strip() for statement in text.split(";"))
-    return [f"{statement} ENGINE={engine} {options}".strip() for statement in each if statement]
+    parts = (statement.strip() for statement in text.split(";"))
+    return [f"{statement} ENGINE={engine} {options}".strip() for statement in parts if statement]
 
 
 def wrong_count(table: str, rows: int, scale: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import product, starmap
 
 import pandas as pd
 
@@ -11,18 +11,18 @@ from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.experiments.tpc_h import of_query
 from ndblab.experiments.tpc_h.analysis import PUSHED, UNPUSHED, contrast_name
+from ndblab.experiments.tpc_h.queries import NUMBERS
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
 
-QUERIES = range(1, 23)
 BRIEFEST = (3, 6, 20)
 """The queries of the smoke profile: of several tables, of one, and with subqueries."""
 
 
 def every_query(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return every query in both variants, with one client at one server."""
-    return tuple(_point(*each) for each in product(_queries(size), (PUSHED, UNPUSHED)))
+    return tuple(starmap(_point, product(_queries(size), (PUSHED, UNPUSHED))))
 
 
 def join_pushdown(
@@ -39,7 +39,7 @@ def join_pushdown(
 
 
 def _queries(size: Profile) -> tuple[int, ...]:
-    return BRIEFEST if size.name == "smoke" else tuple(QUERIES)
+    return BRIEFEST if size.name == "smoke" else tuple(NUMBERS)
 
 
 def _point(number: int, variant: str) -> Point:

@@ -35,12 +35,12 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     words = [f"{_title(table)}."]
     for pushed, about in ((True, "With pushed joins"), (False, "Nothing to push")):
         mine = table[(table["is_pushed"] == pushed) & table["ratio"].notna()]
-        each = [
+        phrases = [
             f"Q{row.query} {forest.words(row)}, {plain(row.pushed_ms)} instead of "
             f"{plain(row.unpushed_ms)} ms"
             for row in mine.itertuples()
         ]
-        words += in_sentences(about, each)
+        words += in_sentences(about, phrases)
     return words + [f"Q{row.query}: {row.why}." for row in table.itertuples() if row.why]
 
 
@@ -62,8 +62,8 @@ def _title(table: pd.DataFrame) -> str:
     title = f"One measurement: {len(faster)} of {len(table)} queries are faster with pushed joins"
     for row in faster.head(1).itertuples():
         title += f", Q{row.query} {row.ratio:.3g} times"
-    each = [f"Q{row.query} takes {1 / row.ratio:.3g} times as long" for row in slower.itertuples()]
-    return f"{title}; {listed(each)}" if each else title
+    losses = [f"Q{r.query} takes {1 / r.ratio:.3g} times as long" for r in slower.itertuples()]
+    return f"{title}; {listed(losses)}" if losses else title
 
 
 FIGURES = {

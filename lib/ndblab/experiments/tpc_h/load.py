@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.experiments.tpc_h import ANSWERS, client, loading, of_query, query_number
+from ndblab.experiments.tpc_h import ANSWERS, client, loading, of_query, queries, query_number
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.machine.commands import exit_reason, last_line
 from ndblab.planning import workload
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine import Process
 
-WORKLOADS = tuple(of_query(number) for number in range(1, 23))
+WORKLOADS = tuple(map(of_query, queries.NUMBERS))
 ROLE = workload.CLIENT
 MOST_S = 60
 """Longest time of one execution; a query that takes longer is a failed run that says so."""
@@ -118,18 +118,18 @@ def report(job: Job, text: str, began: float, ended: str = "") -> Report:
 
     `ended` says in words why it did not end as it should.
     """
-    last, found = last_line(text), {}
+    last, printed = last_line(text), {}
     if not ended:
         with contextlib.suppress(json.JSONDecodeError):
-            found = json.loads(last)
-        ended = "" if found else "the client printed no result"
-    status = f"{ended}: {last}" if ended and last else ended or str(found["status"])
-    took_s = found.get("took_s", {})
+            printed = json.loads(last)
+        ended = "" if printed else "the client printed no result"
+    status = f"{ended}: {last}" if ended and last else ended or str(printed["status"])
+    took_s = printed.get("took_s", {})
     metrics = _metrics(took_s) if status == OK else {}
     lasted_s = took_s.get("sum", 0.0)
     nominal_s = min(lasted_s, job.profile.duration_s)
     query = query_number(job.point.workload)
-    counted = {**found, "query": query, "executions": took_s.get("executions", 0)}
+    counted = {**printed, "query": query, "executions": took_s.get("executions", 0)}
     return Report(
         status=status,
         began=began,

@@ -43,8 +43,8 @@ def main(arguments: Sequence[str]) -> None:
     try:
         print(_fill(options.scale, options.folder, options.table_options, options.socket))
     except (LabError, pymysql.Error, OSError) as error:
-        found = f": {error.found}" if isinstance(error, LabError) and error.found else ""
-        sys.exit(f"{getattr(error, 'what', error)}{found}")
+        detail = f": {error.found}" if isinstance(error, LabError) and error.found else ""
+        sys.exit(f"{getattr(error, 'what', error)}{detail}")
 
 
 def _fill(scale: float, folder: Path, table_options: str, socket: str) -> int:
@@ -115,8 +115,8 @@ def _lines(file: Path) -> int:
 def program() -> Path:
     """Return the path of the generator; LabError if there is none."""
     beside = Path(sys.executable).with_name(PROGRAM)
-    found = beside if beside.exists() else shutil.which(PROGRAM)
-    if found is None:
+    path = beside if beside.exists() else shutil.which(PROGRAM)
+    if path is None:
         raise LabError(
             f"{PROGRAM}, which generates the data of TPC-H, is not installed",
             found=f"none in {beside.parent}, none on PATH",
@@ -124,7 +124,7 @@ def program() -> Path:
             next_step="Run ./lab again, which completes its environment; elsewhere install it "
             f"with pip install {PROGRAM}.",
         )
-    return Path(found)
+    return Path(path)
 
 
 def version() -> str:

@@ -62,9 +62,9 @@ def difference(query: Query, columns: Sequence[str], rows: Rows, expected: Rows)
     if len(rows) != len(expected):
         return f"{len(rows)} rows instead of {len(expected)}"
     places = [columns.index(key) for key in query.keys]
-    ordered, wanted = ([[row[i] for i in places] for row in each] for each in (rows, expected))
-    for number, (found, right) in enumerate(zip(ordered, wanted, strict=True), 1):
-        if found != right:
+    ordered, wanted = ([[row[i] for i in places] for row in result] for result in (rows, expected))
+    for number, (key, wanted_key) in enumerate(zip(ordered, wanted, strict=True), 1):
+        if key != wanted_key:
             return f"row {number} is {_words(rows[number - 1])}, not {_words(expected[number - 1])}"
     cut = wanted[-1] if query.limited else None
     theirs = Counter(tuple(row) for row, key in zip(expected, wanted, strict=True) if key != cut)

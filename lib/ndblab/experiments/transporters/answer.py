@@ -72,21 +72,21 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
     """Say what shared memory and spinning did where quotas rule the claims out."""
     ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     mine = ratios.reindex([name for name in _READS_AND_WRITES if name in ratios.index])
-    each = [
+    changes = [
         f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)]}"
         for row in mine.itertuples()
     ]
-    if each:
+    if changes:
         some = ((mine["low"] > 1) | (mine["high"] < 1)).any()
         did = "clearly changed" if some else "did not clearly change"
         yield (
             "what shared memory gains cannot be told here: CPU quotas limit both transporters. "
-            f"Against TCP, it {did} throughput: {listed(each)}"
+            f"Against TCP, it {did} throughput: {listed(changes)}"
         )
-    found = pd.DataFrame({"variant": [], "clients": []})
+    spun = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
-        found = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
-    fewest = found.groupby("variant", sort=False).head(1)
+        spun = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
+    fewest = spun.groupby("variant", sort=False).head(1)
     for row in fewest.itertuples():
         with_clients = f"with {count(row.clients, 'client')}, {_SPINNING[row.variant]}"
         did = moved(row.ratio, row.low, row.high, "throughput of OLTP read-write")
@@ -107,19 +107,19 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
     """Say what TLS costs in throughput; it is certain if the interval excludes equality."""
     certain, still_open, advice = [], [], ()
     for name, throughput in THROUGHPUTS.items():
-        found = contrasts.measured_ratio(dataset.slices, name)
-        if math.isnan(found.value):
+        ratio = contrasts.measured_ratio(dataset.slices, name)
+        if math.isnan(ratio.value):
             still_open.append(f"what TLS does to {throughput}")
-        elif not found.bounded:
-            still_open.append(f"what TLS does to {throughput} ({change(*found)})")
-        elif found.low <= 1 <= found.high:
-            still_open.append(f"whether TLS changes {throughput} ({change(*found)})")
+        elif not ratio.bounded:
+            still_open.append(f"what TLS does to {throughput} ({change(*ratio)})")
+        elif ratio.low <= 1 <= ratio.high:
+            still_open.append(f"whether TLS changes {throughput} ({change(*ratio)})")
         else:
-            of = f"{'of' if found.high < 1 else 'to'} {throughput}"
-            did = "cost" if found.high < 1 else "added"
-            did += f" {less_or_more(*found, of, of)}{held(dataset, name)}"
+            of = f"{'of' if ratio.high < 1 else 'to'} {throughput}"
+            did = "cost" if ratio.high < 1 else "added"
+            did += f" {less_or_more(*ratio, of, of)}{held(dataset, name)}"
             certain.append(f"TLS on NDB's links {did}")
-            if found.high < 1:
+            if ratio.high < 1:
                 advice = ("Where links leave the host, plan for the CPUs that TLS needs",)
     if not certain:
         certain = ["no source says what TLS costs on NDB's links, and no cost is certain here"]

@@ -44,14 +44,12 @@ def transporters(
     writes = Swept(size, points, READ_WRITE)
 
     def both(name: str, swept: Swept, shm: int, tcp: int, claim: str) -> Contrast:
-        side = swept.point(1, shm, UNDIVIDED)
-        return Contrast(
-            name, TWINS, side, swept.point(1, tcp, UNDIVIDED, transporter="tcp"), (claim,)
-        )
+        other = swept.point(1, tcp, UNDIVIDED, transporter="tcp")
+        return Contrast(name, TWINS, swept.point(1, shm, UNDIVIDED), other, (claim,))
 
-    def spun(name: str, variant: str, spinning: int, plain: int, claim: str) -> Contrast:
-        side = writes.point(1, spinning, variant)
-        return Contrast(name, TWINS, side, writes.point(1, plain), (claim,))
+    def spun(name: str, variant: str, clients: int, claim: str) -> Contrast:
+        sides = writes.point(1, clients, variant), writes.point(1, clients)
+        return Contrast(name, TWINS, *sides, (claim,))
 
     top, low = writes.top(), tuple(c for c in (1, 2) if c <= max(size.clients))
     high = [c for c in size.clients if MANY[0] <= c <= MANY[1]]
@@ -62,9 +60,9 @@ def transporters(
         *(both("writes-high", writes, c, c, "T-high") for c in high[-1:]),
     )
     of_spinning = (
-        *(spun(f"spin-{c}", SHM_SPIN, c, c, "T-spin-low") for c in low),
-        spun("spin-top", SHM_SPIN, top, top, "T-spin-top"),
-        *(spun(f"all-spin-{c}", ALL_SPIN, c, c, "T-allspin-low") for c in low),
+        *(spun(f"spin-{c}", SHM_SPIN, c, "T-spin-low") for c in low),
+        spun("spin-top", SHM_SPIN, top, "T-spin-top"),
+        *(spun(f"all-spin-{c}", ALL_SPIN, c, "T-allspin-low") for c in low),
     )
     if size.name == "smoke":
         return of_transporters[:1] + of_spinning[:1]

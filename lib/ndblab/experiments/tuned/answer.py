@@ -21,7 +21,7 @@ _KEEP = "Keep your configuration: "
 
 
 @answers(NAME)
-def found(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[str]:
+def outcome(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[str]:
     """Say what the search confirmed, or that there is none yet."""
     if dataset is None:
         return Answer((f"no search is over on this host: run {COMMAND}, an hour",))

@@ -106,7 +106,7 @@ def _over(root: Path) -> dict[Path, Mapping[str, Any]]:
 
 def shows_trade_off(data: Dataset) -> bool:
     """Return whether a finalist has a block, and the search noted what else it changes."""
-    return any(each.get("beside") for each in data.manifest["answer"]["finalists"])
+    return any(finalist.get("beside") for finalist in data.manifest["answer"]["finalists"])
 
 
 def finalists(data: Dataset) -> pd.DataFrame:
@@ -119,14 +119,14 @@ def finalists(data: Dataset) -> pd.DataFrame:
     """
     rows = [
         {
-            "settings": ", ".join(each["configuration"]),
+            "settings": ", ".join(finalist["configuration"]),
             **dict(zip(("gain, %", "95 % low", "95 % high"),
-                       map(_percent, each["confirmed"].values()), strict=True)),
-            "gain in the search, %": _percent(each["searched"]),
-            "blocks": each["blocks"],
-            "ruled out": each["rejected"],
+                       map(_percent, finalist["confirmed"].values()), strict=True)),
+            "gain in the search, %": _percent(finalist["searched"]),
+            "blocks": finalist["blocks"],
+            "ruled out": finalist["rejected"],
         }
-        for each in data.manifest["answer"]["finalists"]
+        for finalist in data.manifest["answer"]["finalists"]
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -134,9 +134,9 @@ def finalists(data: Dataset) -> pd.DataFrame:
 def effects(data: Dataset) -> pd.DataFrame:
     """Return what single settings did in the search, in percent: a guide, not a finding."""
     rows = [
-        {"setting": each["name"], "gain, %": _percent(each["ratio"]),
-         "95 % low": _percent(each["low"]), "95 % high": _percent(each["high"])}
-        for each in data.manifest["answer"]["effects"]
+        {"setting": effect["name"], "gain, %": _percent(effect["ratio"]),
+         "95 % low": _percent(effect["low"]), "95 % high": _percent(effect["high"])}
+        for effect in data.manifest["answer"]["effects"]
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
