@@ -150,11 +150,11 @@ def statements(cluster: Cluster, user: str) -> Iterator[str]:
         [log] = set(Path(node.data_dir).glob("*.log")) - {Path(node.data_dir) / "error.log"}
         theirs: set[str] = set()
         for line in log.read_text(errors="replace").splitlines():
-            found = re.match(r"\S+Z\s+(\d+) (Connect|Query|Execute|Prepare)\t(.*)", line)
-            if found and found[2] == "Connect" and found[3].startswith(f"{user}@"):
-                theirs.add(found[1])
-            elif found and found[1] in theirs:
-                yield found[3].strip()
+            entry = re.match(r"\S+Z\s+(\d+) (Connect|Query|Execute|Prepare)\t(.*)", line)
+            if entry and entry[2] == "Connect" and entry[3].startswith(f"{user}@"):
+                theirs.add(entry[1])
+            elif entry and entry[1] in theirs:
+                yield entry[3].strip()
 
 
 def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_path):
@@ -175,11 +175,11 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
     assert len(data.ndb_threads) > 0
     known = data.manifest["attached"]
     assert known["connectstring"] == f"127.0.0.1:{PORT}"
-    assert [each["node_id"] for each in known["servers"]] == [11, 12]
+    assert [server["node_id"] for server in known["servers"]] == [11, 12]
     assert "not with --attach" in said
     for file in folder.rglob("*"):
         assert not file.is_file() or PASSWORD.encode() not in file.read_bytes()
-    strange = [each for each in statements(cluster, USER) if not ALLOWED.match(each)]
+    strange = [sent for sent in statements(cluster, USER) if not ALLOWED.match(sent)]
     assert strange == []
 
 
@@ -218,15 +218,15 @@ def test_the_certificate_of_a_server_is_checked_against_the_users_authority(clus
     own = option_file.read_text() + f"ssl-ca={data}/ca.pem\n"
     other = an_authority(tmp_path / "other.pem")
     first = ["127.0.0.1:" + str(cluster.plan.servers[0].port)]
-    for lines, found in (
+    for lines, reason in (
         (own, ""),
         (own + "ssl-mode=VERIFY_IDENTITY\n", "certificate that"),
         (own.replace(f"{data}/ca.pem", str(other)), "CERTIFICATE_VERIFY_FAILED"),
     ):
         option_file.write_text(lines)
-        said = ended(lab("cluster.detach", by=first), code=1 if found else 0)
-        assert found in said
-        assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(found)
+        said = ended(lab("cluster.detach", by=first), code=1 if reason else 0)
+        assert reason in said
+        assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(reason)
 
 
 def test_a_schema_of_another_name_is_untouched(cluster, lab):
@@ -349,7 +349,7 @@ def test_a_comparison_sets_variables_for_a_while(cluster, lab, tmp_path):
     assert observed(cluster) == before
     [folder] = (tmp_path / "runs/compare").glob("*")
     data = dataset.read(folder)
-    assert [each["ndb_batch_size"] for each in data.manifest["set_global"]] == ["65536", "32768"]
+    assert [sides["ndb_batch_size"] for sides in data.manifest["set_global"]] == ["65536", "32768"]
     assert set(data.slices["variant"]) == {"default", "b"}
     assert all(map(is_good, data.slices["status"]))
 
@@ -397,7 +397,7 @@ def test_statements_of_the_users_that_only_read_are_a_load_without_consent(clust
     assert [Path(name).suffix for name in data.configs() if name.startswith("own_sql_")] == [".lua"]
     file.write_text("SELECT 1;\nUPDATE sbtest1 SET k = 7;\n")
     assert "may change data" in ended(lab("compare", *sides, "--workload", str(file)), code=2)
-    assert not any("SET k = 7" in each for each in statements(cluster, USER))
+    assert not any("SET k = 7" in sent for sent in statements(cluster, USER))
 
 
 @pytest.fixture

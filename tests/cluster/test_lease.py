@@ -66,7 +66,7 @@ def test_the_next_lab_waits_for_the_watchdog_of_a_dead_one(tmp_path: Path):
     child_of_a_dead_lab(tmp_path, signal.SIGKILL)
     with lease.hold(tmp_path):
         child = LOCAL.spawn(SLEEP, tmp_path)
-        assert [found.pid for found in LOCAL.marked(tmp_path)] == [child.pid]
+        assert [marked.pid for marked in LOCAL.marked(tmp_path)] == [child.pid]
         LOCAL.end(tmp_path)
         assert not psutil.pid_exists(child.pid)
 

@@ -136,7 +136,7 @@ def test_a_signal_ends_both_while_they_start(tmp_path: Path, number: int):
 @pytest.mark.cluster
 def test_a_setting_that_keeps_one_twin_from_starting_leaves_neither(tmp_path: Path, binaries):
     """Side and line of its log are in the message; processes, ports and groups are gone."""
-    wanted = {name: each._replace(binaries=binaries) for name, each in two(tmp_path / "x").items()}
+    wanted = {name: twin._replace(binaries=binaries) for name, twin in two(tmp_path / "x").items()}
     broken = dataclasses.replace(wanted["b"].plan, threads=deployment.Threads(ldm=2, query=3))
     wanted["b"] = wanted["b"]._replace(plan=broken)
     before = checks.orphaned_segments()

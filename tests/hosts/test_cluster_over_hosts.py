@@ -62,8 +62,8 @@ def cluster(network: Network, template: Path, tmp_path_factory) -> Iterator[Clus
 
 def test_shared_memory_joins_what_shares_a_host(cluster: Cluster):
     """Each server reaches the data node beside it by shared memory, and the other by TCP."""
-    found = {(node, remote): kind for node, remote, kind in readiness.transporters(cluster)}
-    assert {pair: kind for pair, kind in found.items() if pair[1] in (11, 12)} == {
+    kinds = {(node, remote): kind for node, remote, kind in readiness.transporters(cluster)}
+    assert {pair: kind for pair, kind in kinds.items() if pair[1] in (11, 12)} == {
         (2, 11): "SHM",
         (3, 12): "SHM",
         (2, 12): "TCP",

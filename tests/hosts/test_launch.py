@@ -71,7 +71,7 @@ def test_what_is_sent_needs_no_other_package():
     for name in (name for name in names if name.startswith("ndblab")):
         for node in ast.walk(ast.parse(SENT.read(name))):
             imported = [node.module] if isinstance(node, ast.ImportFrom) else []
-            imported += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            imported += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for module in imported:
                 package = module.partition(".")[0]
                 assert package in sys.stdlib_module_names | {"ndblab", "psutil"}, (name, module)

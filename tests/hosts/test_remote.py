@@ -190,9 +190,9 @@ def test_marked_processes_are_found_and_ended_in_order(machine: Machine, mark: P
     other = machine.spawn(["sleep", "600"], others)
     try:
         child = machine.spawn(["sleep", "601"], mark)
-        (found,) = machine.marked(mark)
-        assert (found.pid, found.program, found.argv) == (child.pid, "sleep", ("sleep", "601"))
-        assert found.rss_bytes > 0
+        (marked,) = machine.marked(mark)
+        assert (marked.pid, marked.program, marked.argv) == (child.pid, "sleep", ("sleep", "601"))
+        assert marked.rss_bytes > 0
         assert machine.end(mark, ("sleep",), 5) == 1
         assert child.wait(10) is not None
         assert machine.marked(mark) == []
@@ -226,8 +226,8 @@ def test_a_process_is_killed_with_all_that_it_has_started(machine: Machine, mark
         machine.kill(child, session)
         assert child.poll() == -signal.SIGKILL
         until_s = time.monotonic() + 10
-        while (found := [each.program for each in machine.marked(mark)]) != left:
-            assert time.monotonic() < until_s, found
+        while (programs := [process.program for process in machine.marked(mark)]) != left:
+            assert time.monotonic() < until_s, programs
         machine.end(mark)
 
 
@@ -260,8 +260,8 @@ def test_limits_are_raised_for_programs_that_start_later(there: Remote):
 
 def test_the_host_is_described_as_it_describes_itself(there: Remote):
     """CPUs, memory and kernel; these namespaces are on this machine."""
-    found, here = there.host(), host.read()
-    assert (found.fingerprint, found.cpus) == (here.fingerprint, here.cpus)
+    described, here = there.host(), host.read()
+    assert (described.fingerprint, described.cpus) == (here.fingerprint, here.cpus)
     assert there.usable_cpus() == LOCAL.usable_cpus()
     assert there.run(["hostname"], what="no") == "a\n"
 
@@ -339,8 +339,8 @@ def test_logs_are_fetched(there: Remote, tmp_path: Path):
     (logs / "mysqld.1.out").write_text("one\n" * 100_000)
     (logs / "data").write_text("two")
     there.fetch_tree(logs.parent, tmp_path / "here", "logs/*.out")
-    found = [p.relative_to(tmp_path / "here") for p in (tmp_path / "here").rglob("*")]
-    assert {str(path) for path in found} == {"logs", "logs/mysqld.1.out"}
+    fetched = [p.relative_to(tmp_path / "here") for p in (tmp_path / "here").rglob("*")]
+    assert {str(path) for path in fetched} == {"logs", "logs/mysqld.1.out"}
     assert (tmp_path / "here/logs/mysqld.1.out").read_text() == "one\n" * 100_000
     there.fetch_tree(tmp_path / "nowhere", tmp_path / "empty")
     assert list((tmp_path / "empty").iterdir()) == []
@@ -707,7 +707,7 @@ def test_an_ordinary_user_needs_no_rights(network: Network):
             assert machine.run(["id", "-u"], what="no") == "12345\n"
             assert machine.folder == Path(home) / ".cache/ndblab/cluster"
             child = machine.spawn(["sleep", "600"])
-            assert [found.pid for found in machine.marked(machine.folder)] == [child.pid]
+            assert [marked.pid for marked in machine.marked(machine.folder)] == [child.pid]
             assert machine.process_use([child.pid])[child.pid].rss_bytes > 0
             with pytest.raises(LabError, match="On ordinary: "):
                 machine.put(Path("/etc/ndblab"), "x")

@@ -123,9 +123,9 @@ def test_a_plan_over_several_hosts_is_another_one(plan):
     alone = deployment.make(SMALL, SHAPE).identity()
     assert "hosts" not in alone
     assert "host" not in alone["servers"][0]
-    found = plan.identity()
-    assert next(each["roles"] for each in found["hosts"]) == ["management", "load"]
-    assert "folder" not in found["hosts"][0]
+    identity = plan.identity()
+    assert next(h["roles"] for h in identity["hosts"]) == ["management", "load"]
+    assert "folder" not in identity["hosts"][0]
 
 
 def test_hosts_that_would_be_divided_in_different_ways_are_refused():

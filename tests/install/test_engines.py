@@ -93,9 +93,9 @@ def test_a_version_is_found_wherever_it_is_installed(
     """In the cache, or where NDB_HOME or PATH has it."""
     assert engines.present("9.7.4") is None
     monkeypatch.setenv("NDB_HOME", str(places[0]))
-    found = engines.present("9.7.4")
-    assert found
-    assert found.mysqld.is_relative_to(places[0])
+    present = engines.present("9.7.4")
+    assert present
+    assert present.mysqld.is_relative_to(places[0])
     engines.check_present("9.7.4")
     assert engines.sources("9.7.4,8.0.26") == [{"tarball": "9.7.4"}, {"release": "8.0.26"}]
 

@@ -100,8 +100,8 @@ def publish(
 
 def installed(machine: Path) -> list[str]:
     """List what looks like an installation or like half of one."""
-    found = (machine / "cache/ndblab").glob("*")
-    return sorted(p.name for p in found if p.name.startswith(("ndb-", "tarball.partial")))
+    folders = (machine / "cache/ndblab").glob("*")
+    return sorted(p.name for p in folders if p.name.startswith(("ndb-", "tarball.partial")))
 
 
 def downloaded(machine: Path) -> list[str]:

@@ -57,7 +57,7 @@ def test_only_the_processes_with_the_mark_are_ended(tmp_path: Path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     children = [LOCAL.spawn(SLEEP, folder) for folder in (ours, theirs)]
     try:
-        assert [found.pid for found in LOCAL.marked(ours)] == [children[0].pid]
+        assert [marked.pid for marked in LOCAL.marked(ours)] == [children[0].pid]
         assert LOCAL.end(ours) == 1
         assert children[1].poll() is None
     finally:
@@ -94,9 +94,9 @@ def test_a_process_that_ignores_its_end_is_killed(mark: Path):
 def test_a_marked_process_is_described(mark: Path):
     """Its id, program, command line and memory."""
     child = LOCAL.spawn(SLEEP, mark)
-    (found,) = LOCAL.marked(mark)
-    assert (found.pid, found.program, list(found.argv)) == (child.pid, "sleep", SLEEP)
-    assert found.rss_bytes > 0
+    (marked,) = LOCAL.marked(mark)
+    assert (marked.pid, marked.program, list(marked.argv)) == (child.pid, "sleep", SLEEP)
+    assert marked.rss_bytes > 0
 
 
 def test_a_killed_process_leaves_no_memory_segment(tmp_path: Path):

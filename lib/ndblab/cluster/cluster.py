@@ -223,12 +223,12 @@ class Cluster:
         Both are in microseconds, by node name. A node that has used up its quota waits for the next
         period, which shows in latency.
         """
-        found = {}
+        lengthened = {}
         for node in (node for node in self.plan.nodes if self.periods_us.get(node.name)):
             set_us = self.periods_us[node.name]
             if (now_us := self.groups[node.host].period_us(_group(node))) > set_us:
-                found[node.name] = (set_us, now_us)
-        return found
+                lengthened[node.name] = (set_us, now_us)
+        return lengthened
 
     def tell_neighbours(self, told: bool) -> None:
         """Tell every MySQL server which data node is its own, or that none is."""

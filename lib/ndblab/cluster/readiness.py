@@ -82,8 +82,8 @@ def wait_management(cluster: Cluster) -> None:
         with socket.socket() as probe:
             return probe.connect_ex((node.endpoint, node.port)) == 0
 
-    found = f"nothing listens on port {node.port} of {node.endpoint}"
-    _wait(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], found))
+    silence = f"nothing listens on port {node.port} of {node.endpoint}"
+    _wait(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], silence))
 
 
 def ask_management(cluster: Cluster, command: str) -> str:
@@ -152,7 +152,7 @@ def wait_servers(cluster: Cluster, bar: tqdm) -> None:
 
     def all_ready() -> bool:
         cluster.check_alive()
-        for node in [each for each in waiting if not _missing(cluster, each)]:
+        for node in [server for server in waiting if not _missing(cluster, server)]:
             waiting.remove(node)
             bar.update()
         return not waiting
@@ -234,8 +234,8 @@ def check_transporters(cluster: Cluster) -> None:
     }
 
     def unconnected() -> set[tuple[int, int]]:
-        found = transporters(cluster)
-        return wanted.keys() - {(node, remote) for node, remote, _ in found} if found else set()
+        links = transporters(cluster)
+        return wanted.keys() - {(node, remote) for node, remote, _ in links} if links else set()
 
     def late() -> tuple[list[Node], str]:
         missing = unconnected()

@@ -170,11 +170,11 @@ def stop(folder: Path) -> int:
 def status(folder: Path) -> list[dict[str, object]]:
     """List the processes of a folder's cluster: name, node, pid, memory in bytes."""
     rows = []
-    for found in LOCAL.marked(folder):
-        naming = [word for word in found.argv if "nodeid=" in word or "group-suffix=" in word]
+    for process in LOCAL.marked(folder):
+        naming = [word for word in process.argv if "nodeid=" in word or "group-suffix=" in word]
         node = naming[0].partition("=")[2].lstrip(".") if naming else ""
-        row = {"process": found.program, "node": node, "pid": found.pid}
-        rows.append({**row, "rss_bytes": found.rss_bytes})
+        row = {"process": process.program, "node": node, "pid": process.pid}
+        rows.append({**row, "rss_bytes": process.rss_bytes})
     return rows
 
 
@@ -285,4 +285,4 @@ def _record(groups: Groups) -> dict[str, object]:
 
 def _address(plan: Plan, host: str) -> list[str]:
     """Return the address that nodes of one of several hosts bind."""
-    return [each.address for each in plan.hosts if each.name == host]
+    return [placed.address for placed in plan.hosts if placed.name == host]

@@ -142,9 +142,9 @@ def opened(
     ):
         placed = tuple(
             PlacedHost(
-                name, name, each.address, str(each.folder / "cluster"), mine, str(network.settings)
+                name, name, space.address, f"{space.folder}/cluster", mine, str(network.settings)
             )
-            for (name, each), mine in zip(network.hosts.items(), wanted, strict=True)
+            for (name, space), mine in zip(network.hosts.items(), wanted, strict=True)
         )
         with connected(placed, ours, insecure_network) as there:
             share_template(there)

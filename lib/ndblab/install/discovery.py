@@ -49,8 +49,8 @@ def find_sysbench() -> Sysbench | None:
 
 def on_path(name: str, package: str) -> str:
     """Return the path of a program of this machine; LabError names the package that has it."""
-    if found := shutil.which(name):
-        return found
+    if program := shutil.which(name):
+        return program
     raise LabError(
         f"{name} is not installed",
         found=f"no {name} on PATH",

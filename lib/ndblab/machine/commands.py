@@ -136,8 +136,8 @@ def output(
         reason = "built for another kind of machine" if error.errno == 8 else error.strerror
         raise ChildFailed(what, found=f"{program}: {reason}") from None
     if done.returncode:
-        found = error_lines(done.stdout, most=3) or "no message"
-        failure = ChildFailed(what, found=found, next_step=next_step)
+        said = error_lines(done.stdout, most=3) or "no message"
+        failure = ChildFailed(what, found=said, next_step=next_step)
         failure.output = done.stdout
         raise failure
     return done.stdout
