@@ -45,9 +45,7 @@ RESUME = "Completed runs are saved; run the same command again to resume."
 def command(body, limits_cpus=False, mistake=1, **options_of_task):
     """Make an invoke task that reports a user's mistake in one message, without a traceback.
 
-    Parameters
-    ----------
-    mistake : exit status after such a message.
+    `mistake` is the exit status after such a message.
     """
 
     @functools.wraps(body)

@@ -185,12 +185,9 @@ class Cluster:
     def limit(self, quotas_cpus: Mapping[str, float | None] = MappingProxyType({})) -> None:
         """Put every node under the CPU limits of a `scaled` plan; other plans have none.
 
-        It may be called again, to change the limits of running nodes.
-
-        Parameters
-        ----------
-        quotas_cpus : limits in CPUs (None: no limit) in place of the plan's, by name of a node, by
-            role, or of the "sql" side as a whole. A node gets at most the limit of its side.
+        It may be called again, to change the limits of running nodes. `quotas_cpus` are limits in
+        CPUs (None: no limit) in place of the plan's, by name of a node, by role, or of the "sql"
+        side as a whole. A node gets at most the limit of its side.
         """
         for host, groups in self.groups.items():
             self._limit(host, groups, self.every_site[host].plan, quotas_cpus)
@@ -240,11 +237,8 @@ class Cluster:
     def client_prefix(self, host: str = "") -> list[str]:
         """Return the command prefix that gives a load generator its share of the CPUs.
 
-        Under quotas it is empty until the limits are set.
-
-        Parameters
-        ----------
-        host : where the load generator runs, if not on the host of that role.
+        Under quotas it is empty until the limits are set. `host` is where the load generator runs,
+        if not on the host of that role.
         """
         if self.groups and not self.limited:
             return []

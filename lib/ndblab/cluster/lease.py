@@ -27,11 +27,7 @@ def hold(folder: Path, ports: bool = True) -> Iterator[int]:
 
     If a lab has died, its watchdog may still be cleaning up: this waits for it, then ends whatever
     both have left behind. LabError if another lab uses the folder, or a cluster started by hand
-    runs in it.
-
-    Parameters
-    ----------
-    ports : whether the cluster has ports, so that a second one needs others.
+    runs in it; with `ports`, it says that a second cluster needs others.
     """
     _check_ours(folder)
     try:

@@ -90,11 +90,9 @@ def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
 
 
 def late(cluster: Cluster, nodes: Sequence[Node], known: str, after_s: float) -> LabError:
-    """Explain that nodes run but do not serve in time; quote the end of the first one's log.
+    """Explain that nodes run but do not serve in time, with what is `known` of them.
 
-    Parameters
-    ----------
-    known : what else is known of them.
+    The end of the first one's log is quoted.
     """
     first = nodes[0]
     own = Path(first.data_dir) / "error.log" if first.role == "mysqld" else cluster.output(first)

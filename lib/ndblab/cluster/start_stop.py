@@ -132,13 +132,9 @@ def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
 
 
 def restart_servers(cluster: Cluster, plan: Plan) -> None:
-    """Restart the MySQL servers of a running cluster as another plan describes them.
+    """Restart the MySQL servers of a running cluster as another plan of its nodes describes them.
 
     LabError if a server does not come up, or is not connected as planned.
-
-    Parameters
-    ----------
-    plan : of the same nodes on this host.
     """
     cluster.check_alive()
     running = [(node, cluster.processes.pop(node.name)) for node in cluster.plan.servers]

@@ -60,9 +60,7 @@ class PlacedHost:
 def read(given: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
     """Read a list of destinations, or the TOML file of this name; LabError if it is unusable.
 
-    Parameters
-    ----------
-    wanted : the roles of as many hosts, in order, where the user gives none.
+    `wanted` are the roles of as many hosts, in order, where the user gives none.
     """
     if not given.endswith(".toml"):
         return listed(given, wanted)

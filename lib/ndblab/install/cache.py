@@ -136,9 +136,7 @@ def receipt(root: Path) -> Receipt | None:
 def content(text: str) -> dict[str, Any] | None:
     """Return what an installation consists of, whenever it was made; None without a receipt.
 
-    Parameters
-    ----------
-    text : that of a receipt, which may be another host's.
+    `text` is that of a receipt, which may be another host's.
     """
     try:
         known = json.loads(text)

@@ -32,11 +32,8 @@ def lacks() -> str:
 def both(named: str, progress: bool = True) -> Engines:
     """Find or install two installations of NDB Cluster or RonDB.
 
-    LabError if there are not two, or one of them cannot be used.
-
-    Parameters
-    ----------
-    named : two folders, tarballs or versions of releases, separated by a comma.
+    `named` are two folders, tarballs or versions of releases, separated by a comma. LabError if
+    there are not two, or one of them cannot be used.
     """
     lacks = [lack for source in sources(named) for lack in install.lacks(**source)]
     requirements.require("Comparing engines", list(dict.fromkeys(lacks)))

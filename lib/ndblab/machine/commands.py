@@ -111,11 +111,8 @@ def output(
 ) -> str:
     """Run one quick program and return everything it prints.
 
-    ChildFailed if it fails, takes too long or cannot be executed.
-
-    Parameters
-    ----------
-    timeout_s : what it may take on an ordinary machine; None for no limit.
+    `timeout_s` is what it may take on an ordinary machine; None for no limit. ChildFailed if it
+    fails, takes too long or cannot be executed.
     """
     program = str(argv[0])
     limit_s = None if timeout_s is None else speed.timeout_s(timeout_s)
