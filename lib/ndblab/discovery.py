@@ -104,14 +104,12 @@ def _make_package(place: Path) -> None:
 
 
 def _imported(name: str, own: Path | None = None) -> ModuleType:
-    if own is None:
-        return importlib.import_module(name)
     try:
         return importlib.import_module(name)
-    except LabError:
-        raise
     # Whatever the user's own module does wrong, it is said in one message.
     except Exception as error:
+        if own is None or isinstance(error, LabError):
+            raise
         raise LabError(
             f"{own} cannot be imported",
             found=f"{type(error).__name__}: {error}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.error import LabError
 from ndblab.formatting import listed
-from ndblab.machine import commands
+from ndblab.machine import commands, files
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster, Site
@@ -151,9 +151,8 @@ def _lines(text: str, began_s: float, ended_s: float) -> Iterator[tuple[float, r
 
 def _is_full(site: Site) -> bool:
     """Return whether the disk of a cluster's folder on a host has next to no space left."""
-    argv = ["df", "--output=avail", "-B1", str(site.folder)]
     try:
-        return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
+        return files.free_bytes(site.machine, site.folder) < FULL_BYTES
     except LabError:
         return False
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pymysql
 
-from ndblab.cluster import node_log
+from ndblab.cluster import management_client, node_log
 from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
 from ndblab.formatting import count
@@ -114,9 +113,7 @@ def _tls_options(cluster: Cluster, site: Site) -> list[str]:
 
 def data_node_states(cluster: Cluster) -> dict[int, str]:
     """Ask the management node for the state of each data node: "started", "starting" ..."""
-    answer = ask_management(cluster, "all status")
-    states = re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", answer, re.MULTILINE)
-    return {int(node): state for node, state in states}
+    return management_client.states(ask_management(cluster, "all status"))
 
 
 def _reported(cluster: Cluster) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -64,14 +64,18 @@ def check(where: str, values: Mapping[str, object], seen: Mapping[str, object]) 
             )
 
 
-def parameters_shown(cluster: Cluster) -> dict[int, dict[str, str]]:
-    """Return the parameters that each running data node has, by node id and name."""
+def parameters_shown(query: Callable[[str], list[tuple]]) -> dict[int, dict[str, str]]:
+    """Return the parameters that each running data node has, by node id and name.
+
+    `query` runs a statement on a MySQL server of the cluster.
+    """
     parameters: dict[int, dict[str, str]] = {}
-    for node_id, name, value in cluster.query(
+    for node_id, name, value in query(
         "SELECT v.node_id, p.param_name, v.config_value FROM ndbinfo.config_values v "
-        "JOIN ndbinfo.config_params p ON p.param_number = v.config_param"
+        "JOIN ndbinfo.config_params p ON p.param_number = v.config_param "
+        "ORDER BY v.node_id, p.param_name"
     ):
-        parameters.setdefault(int(node_id), {})[name] = str(value)
+        parameters.setdefault(int(node_id), {})[str(name)] = "" if value is None else str(value)
     return parameters
 
 

@@ -154,9 +154,8 @@ def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> Non
 def _lacks_build() -> list[Lack]:
     """List the packages that a build lacks; for root, the lab installs them itself."""
     missing = requirements.missing_packages() if os.geteuid() != 0 else []
-    return [Lack("build packages", "to build NDB's data node", True, tuple(missing))] * bool(
-        missing
-    )
+    lack = Lack("build packages", "to build NDB's data node", True, tuple(missing))
+    return [lack] if missing else []
 
 
 def _installed(

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from ndblab.error import LabError
 from ndblab.machine import speed
@@ -28,7 +28,9 @@ _GRACE_S = 10
 class ChildFailed(LabError):
     """A program failed; `output` is everything it printed."""
 
-    output: str = ""
+    def __init__(self, what: str, *, output: str = "", **parts: Any) -> None:
+        self.output = output
+        super().__init__(what, **parts)
 
 
 def error_lines(text: str, most: int = 6) -> str:
@@ -92,7 +94,13 @@ def run(
             child.stdout.close()
     text = "".join(lines)
     if child.returncode:
-        _fail(what, text, child.returncode, log)
+        raise ChildFailed(
+            what,
+            output=text,
+            found=error_lines(text) or f"exit status {child.returncode} and no message",
+            next_step=f"See the full log in {log}. Fix the cause and repeat the command; "
+            "completed steps are not repeated.",
+        )
     return text
 
 
@@ -134,9 +142,7 @@ def output(
         raise ChildFailed(what, found=f"{program}: {reason}") from None
     if done.returncode:
         said = error_lines(done.stdout, most=3) or "no message"
-        failure = ChildFailed(what, found=said, next_step=next_step)
-        failure.output = done.stdout
-        raise failure
+        raise ChildFailed(what, output=done.stdout, found=said, next_step=next_step)
     return done.stdout
 
 
@@ -180,14 +186,3 @@ def _end(child: subprocess.Popen) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-
-
-def _fail(what: str, text: str, code: int, log: Path) -> NoReturn:
-    failure = ChildFailed(
-        what,
-        found=error_lines(text) or f"exit status {code} and no message",
-        next_step=f"See the full log in {log}. Fix the cause and repeat the command; "
-        "completed steps are not repeated.",
-    )
-    failure.output = text
-    raise failure
