@@ -20,7 +20,6 @@ from ndblab.planning import config
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from ndblab.cluster.cluster import Site
     from ndblab.planning.deployment import Node
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
@@ -91,24 +90,19 @@ def ask_management(cluster: Cluster, command: str) -> str:
     The answer is empty if there is none in time.
     """
     site = cluster.site(cluster.plan.management_node.host)
+    tls = config.tls_options(str(site.folder), site.binaries.mysqld_version, tls=True)
     argv = [
         str(site.binaries.ndb_mgm),
         "--no-defaults",
         f"--ndb-connectstring={config.connectstring(cluster.plan)}",
         "--connect-retries=1",
-        *_tls_options(cluster, site),
+        *(tls if cluster.plan.tls else []),
         f"--execute={command}",
     ]
     try:
         return site.machine.run(argv, what="No answer", timeout_s=ANSWER_TIMEOUT_S)
     except ChildFailed as failure:
         return failure.output
-
-
-def _tls_options(cluster: Cluster, site: Site) -> list[str]:
-    if not cluster.plan.tls:
-        return []
-    return config.tls_options(str(site.folder), site.binaries.mysqld_version, tls=True)
 
 
 def data_node_states(cluster: Cluster) -> dict[int, str]:

@@ -214,10 +214,12 @@ def _start(
     of_hosts = {name: site._replace(plan=plan.of_host(name)) for name, site in sites.items()}
     cluster = Cluster(plan, binaries, folder, sites=of_hosts)
     if sites:
-        cluster.account = account.new()
+        cluster.account = account.Account()
     for host, site in cluster.every_site.items():
         ports = [node.port for node in plan.nodes if node.port and node.host == host]
-        site.machine.check_ports(ports, *_address(plan, host))
+        # Nodes on several hosts bind the address of theirs.
+        own = [placed.address for placed in plan.hosts if placed.name == host]
+        site.machine.check_ports(ports, *own)
         site.machine.allow_open_files(plan.open_files)
     record = {
         "by_hand": by_hand,
@@ -277,8 +279,3 @@ def _groups(cluster: Cluster, weighed: bool) -> dict[str, object]:
 
 def _record(groups: Groups) -> dict[str, object]:
     return {"groups": {"kind": groups.kind, "base": str(groups.base)}}
-
-
-def _address(plan: Plan, host: str) -> list[str]:
-    """Return the address that nodes of one of several hosts bind."""
-    return [placed.address for placed in plan.hosts if placed.name == host]
