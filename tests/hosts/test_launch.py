@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins import put_program
 
 from ndblab.hosts import agent, boot, launch, wire
 from ndblab.machine import cgroups, host
@@ -102,11 +103,9 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
 
 def test_the_first_good_python_of_a_host_is_taken(tmp_path: Path):
     """A newer one beside an old `python3`."""
-    old, good = tmp_path / "python3", tmp_path / launch._NAMES[1]
-    old.write_text("#!/bin/sh\nexit 1\n")
-    good.write_text("#!/bin/sh\n" + 'case "$*" in *exec*) echo taken;; esac\n')
-    for script in (old, good):
-        script.chmod(0o755)
+    put_program(tmp_path / "python3", "#!/bin/sh\nexit 1\n")
+    good = '#!/bin/sh\ncase "$*" in *exec*) echo taken;; esac\n'
+    put_program(tmp_path / launch._NAMES[1], good)
     env = {**os.environ, "PATH": str(tmp_path)}
     argv = ["/bin/sh", "-c", launch.command()]
     done = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins import put_program
 
 from hosts.left import programs_of, wait_for_nothing
 from ndblab.error import LabError
@@ -565,16 +566,13 @@ def refused(destination: str, folder: Path) -> str:
 @pytest.fixture
 def difficult(network: Network, tmp_path: Path) -> Network:
     """Names for the host a that lead to trouble."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "python3").write_text(
-        '#!/bin/sh\ncase "$*" in *version_info*) exit 1;; *--version*) echo Python 3.6.8;; esac\n'
+    old = put_program(
+        tmp_path / "programs/python3",
+        '#!/bin/sh\ncase "$*" in *version_info*) exit 1;; *--version*) echo Python 3.6.8;; esac\n',
     )
-    (programs / "python3").chmod(0o755)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "python3").write_text('#!/bin/sh\nexec setarch i686 /usr/bin/python3 "$@"\n')
-    (other / "python3").chmod(0o755)
+    other = put_program(
+        tmp_path / "other/python3", '#!/bin/sh\nexec setarch i686 /usr/bin/python3 "$@"\n'
+    )
     address = network.hosts["a"].address
     (tmp_path / "known_hosts").write_text(
         f"{address} {(network.hosts['b'].folder / 'host_key.pub').read_text()}"
@@ -582,8 +580,8 @@ def difficult(network: Network, tmp_path: Path) -> Network:
     subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", tmp_path / "key"], check=True)
     keys = {
         "no-python": network.authorize("no-python", _with_path("/nowhere")),
-        "old-python": network.authorize("old-python", _with_path(f"{programs}")),
-        "other-kind": network.authorize("other-kind", _with_path(f"{other}:/usr/bin:/bin")),
+        "old-python": network.authorize("old-python", _with_path(f"{old.parent}")),
+        "other-kind": network.authorize("other-kind", _with_path(f"{other.parent}:/usr/bin:/bin")),
         "no-shell": network.authorize("no-shell", 'command="echo This account is closed."'),
         "denied": tmp_path / "key",
     }
