@@ -52,11 +52,11 @@ def mark(tmp_path: Path, machine: Machine) -> Iterator[Path]:
     machine.end(tmp_path)
 
 
-def test_it_offers_all_that_a_machine_does(there: Remote):
-    """By the same names and parameters."""
+def test_it_offers_all_that_a_machine_does(machine: Machine):
+    """By the same names and parameters, so that one kind of machine can take another's place."""
     for name, asked in vars(Machine).items():
         if callable(asked) and not name.startswith("_"):
-            offered = inspect.signature(getattr(there, name)).parameters
+            offered = inspect.signature(getattr(machine, name)).parameters
             assert list(offered) == list(inspect.signature(asked).parameters)[1:], name
 
 
