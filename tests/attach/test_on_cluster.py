@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 import small_runs
+import waiting
 from certificates import an_authority
 from conftest import started_before
 from ndblab import dataset, install
-from ndblab.cluster import readiness, start_stop
+from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.machine import host
 from ndblab.planning import deployment
@@ -248,7 +249,7 @@ def begun(cluster: Cluster, child: subprocess.Popen) -> None:
         rows = cluster.query("SELECT DB, COMMAND FROM information_schema.PROCESSLIST")
         return any(str(db).startswith("ndblab_") for db, _ in rows)
 
-    readiness.wait_until(loads, 120, "the load")
+    waiting.until(loads, 120, "the load")
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             assert PASSWORD.encode() not in file.read_bytes()
@@ -279,7 +280,7 @@ def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path)
         rows = cluster.query("SELECT DB FROM information_schema.PROCESSLIST")
         return not any(str(db).startswith("ndblab_") for (db,) in rows)
 
-    readiness.wait_until(quiet, 30, "the end of its load")
+    waiting.until(quiet, 30, "the end of its load")
     [left] = schemas(cluster)
     said = ended(lab("cluster.detach", **other))
     assert f"Removed the schema {left} with 2 tables." in said
@@ -291,7 +292,7 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     """The same command removes what the killed one left, and measures what is missing."""
     words = ("reproduce", "--figure", "4", "--profile", "smoke")
     first = lab(*words)
-    readiness.wait_until(lambda: small_runs.saved(tmp_path / "runs"), 120, "a run")
+    waiting.until(lambda: small_runs.saved(tmp_path / "runs"), 120, "a run")
     first.send_signal(signal.SIGKILL)
     first.wait()
     [left] = schemas(cluster)
@@ -460,7 +461,7 @@ def test_a_slow_log_is_replayed_in_the_database_that_it_names(cluster, lab, tmp_
 def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
     """At once after Ctrl-C and SIGTERM; after SIGKILL, by the next lab."""
     child = lab(*COMPARED, "--may-change")
-    readiness.wait_until(
+    waiting.until(
         lambda: batch_sizes(cluster) == {"65536"}, 120, "side B",
         seen=lambda: f"ndb_batch_size {batch_sizes(cluster)}, exit status {child.poll()}",
     )  # fmt: skip

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+import waiting
 from campaign import checks, small_disk
-from ndblab.cluster import datadir, lease, readiness, start_stop
+from ndblab.cluster import datadir, lease, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -57,7 +58,7 @@ def child_of_a_dead_lab(folder: Path, how: int) -> int:
 def test_nothing_outlives_a_lab_that_is_killed(tmp_path: Path, how: int):
     """The watchdog ends the processes of a dead lab, whichever signal ended it."""
     pid = child_of_a_dead_lab(tmp_path, how)
-    readiness.wait_until(lambda: not psutil.pid_exists(pid), 20, "the end of the orphan")
+    waiting.until(lambda: not psutil.pid_exists(pid), 20, "the end of the orphan")
     assert LOCAL.marked(tmp_path) == []
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+import waiting
 from campaign import checks
-from ndblab.cluster import pair, readiness, start_stop
+from ndblab.cluster import pair, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -122,7 +123,7 @@ def test_a_signal_ends_both_while_they_start(tmp_path: Path, number: int):
         [sys.executable, "-c", program, *map(str, folders)], stderr=subprocess.DEVNULL
     )
     try:
-        readiness.wait_until(lambda: all(map(LOCAL.marked, folders)), 60, "both clusters")
+        waiting.until(lambda: all(map(LOCAL.marked, folders)), 60, "both clusters")
         os.kill(lab.pid, number)
         assert lab.wait(60) != 0
         assert not any(map(LOCAL.marked, folders))

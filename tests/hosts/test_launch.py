@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 from stand_ins import put_program
 
+import waiting
 from ndblab.hosts import agent, boot, launch, wire
 from ndblab.machine import cgroups, host
 from ndblab.machine.local import LOCAL
@@ -95,10 +95,7 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
         assert link.begin("usable_cpus").result(20) == LOCAL.usable_cpus()
         assert link.begin("host").result(20)["kernel"] == platform.release()
         assert [path.name for path in tmp_path.iterdir()] == ["cluster"]
-    until_s = time.monotonic() + 20
-    while folder.exists() and time.monotonic() < until_s:
-        time.sleep(0.02)
-    assert not folder.exists()
+    waiting.until(lambda: not folder.exists(), 20, "its end")
 
 
 def test_the_first_good_python_of_a_host_is_taken(tmp_path: Path):

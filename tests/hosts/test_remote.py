@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from stand_ins import put_program
 
+import waiting
 from hosts.left import programs_of, wait_for_nothing
 from ndblab.error import LabError
 from ndblab.hosts import namespaces, remote, ssh
@@ -550,10 +551,7 @@ def test_no_connection_leaves_its_socket(
         with lab("b", tmp_path / "cluster", 20, sockets) as (process, _):
             assert len(os.listdir(sockets)) == 1
             process.kill()
-            until_s = time.monotonic() + 20
-            while os.listdir(sockets):
-                assert time.monotonic() < until_s
-                time.sleep(0.05)
+            waiting.until(lambda: not os.listdir(sockets), 20, "the end of its connection")
 
 
 def refused(destination: str, folder: Path) -> str:
@@ -662,10 +660,7 @@ def test_a_connection_that_the_user_shares_is_used(network: Network, tmp_path: P
     network.add_settings(f"Host shared\n HostName {address}\n ControlPath {socket_path}\n")
     key = ["-o", "ControlMaster=yes", "-i", f"{network.folder}/key"]
     with subprocess.Popen(["ssh", *key, "-N", "shared"]) as master:
-        until_s = time.monotonic() + 20
-        while not Path(socket_path).exists():
-            assert time.monotonic() < until_s
-            time.sleep(0.02)
+        waiting.until(Path(socket_path).exists, 20, "the shared connection")
         # Only the shared connection lets the user in.
         network.add_settings("Host shared\n IdentityFile /nowhere\n")
         try:

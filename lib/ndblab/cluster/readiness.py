@@ -26,27 +26,6 @@ MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
 POLL_S = 0.05
 
 
-def wait_until(
-    observed: Callable[[], bool],
-    timeout_s: float,
-    what: str,
-    poll_s: float = POLL_S,
-    seen: Callable[[], str] = lambda: "nothing",
-) -> None:
-    """Poll until `observed()` holds; if it never does, the error says what `seen()` returns.
-
-    LabError if it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower
-    one.
-    """
-    timeout_s = speed.timeout_s(timeout_s)
-    if not _comes_true(observed, timeout_s, poll_s):
-        raise LabError(
-            f"Timed out waiting for {what}",
-            found=f"{seen()} after {timeout_s:.0f} s",
-            next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
-        )
-
-
 def _wait(
     cluster: Cluster,
     observed: Callable[[], bool],
@@ -54,19 +33,17 @@ def _wait(
     late: Callable[[], tuple[Sequence[Node], str]],
     poll_s: float = POLL_S,
 ) -> None:
-    """Wait as `wait_until` does; `late` returns the nodes that are not ready, and why."""
+    """Poll until `observed()` holds; `late` returns the nodes that are not ready, and why.
+
+    LabError if it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower
+    one.
+    """
     timeout_s = speed.timeout_s(timeout_s)
-    if not _comes_true(observed, timeout_s, poll_s):
-        raise node_log.late(cluster, *late(), timeout_s)
-
-
-def _comes_true(observed: Callable[[], bool], timeout_s: float, poll_s: float) -> bool:
     deadline = time.monotonic() + timeout_s
     while not observed():
         if time.monotonic() > deadline:
-            return False
+            raise node_log.late(cluster, *late(), timeout_s)
         time.sleep(poll_s)
-    return True
 
 
 def wait_management(cluster: Cluster) -> None:
