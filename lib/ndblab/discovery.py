@@ -58,7 +58,7 @@ def folder(module: ModuleType) -> Path:
 
 def file(name: str) -> Path | None:
     """Return the file of this name that an experiment's folder holds, such as a script."""
-    places = (*(_root() / name for name in _names()), *_own())
+    places = (*map(_root().joinpath, _names()), *_own())
     return next((place / name for place in places if (place / name).is_file()), None)
 
 
