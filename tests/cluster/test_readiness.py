@@ -14,7 +14,6 @@ from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import deployment
 
-
 STARTING = """\
 2026-11-27T09:30:22.590429Z [ndbd] INFO     -- Alloc node id for node 19 succeeded
 2026-11-27T09:30:23.139670Z [ndbd] INFO     -- Node 19 Connected
