@@ -45,9 +45,7 @@ RESUME = "Completed runs are saved; run the same command again to resume."
 def command(body, limits_cpus=False, mistake=1, **options_of_task):
     """Make an invoke task that reports a user's mistake in one message, without a traceback.
 
-    Parameters
-    ----------
-    mistake : exit status after such a message.
+    `mistake` is the exit status after such a message.
     """
 
     @functools.wraps(body)
@@ -173,8 +171,8 @@ def reproduce(
     }  # fmt: skip
     minutes = minutes and number.whole("--minutes", minutes)
     chosen = catalogue.chosen(experiment, figure, table, all)
-    for each in chosen:
-        each.size(profile, overrides)
+    for candidate in chosen:
+        candidate.size(profile, overrides)
     attached = (attach, endpoints) if attach or endpoints else None
     dry_run = dry_run or bool(host)
     source = None if dry_run else dataset or ("recorded" if recorded else None)
@@ -714,12 +712,12 @@ def spelled_out(words):
         return [name, *(["--id", ",".join(ids)] if ids else []), *rest[len(ids) :]]
     if name not in ("compare", "tune", "watch"):
         return list(words)
-    found, takes_value = [name], False
+    spelled, takes_value = [name], False
     for word in rest:
         is_option = word.startswith("-") and not takes_value
-        found += [word] if is_option or takes_value else ["--side", word]
+        spelled += [word] if is_option or takes_value else ["--side", word]
         takes_value = is_option and "=" not in word and word not in FLAGS
-    return found
+    return spelled
 
 
 class Lab(Program):

@@ -51,7 +51,7 @@ def left_at_once(folder: Path, port: int, before: set[int]) -> dict[str, str]:
     Memory segments do not tell whose they are: another worker's have `CLEANED_UP_S` to go.
     """
     left = checks.leaks(folder, port, before, 0)
-    own = any(found for kind, found in left.items() if kind != "segments")
+    own = any(names for kind, names in left.items() if kind != "segments")
     return left if own else checks.leaks(folder, port, before, CLEANED_UP_S)
 
 

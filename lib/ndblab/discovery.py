@@ -58,7 +58,7 @@ def folder(module: ModuleType) -> Path:
 
 def file(name: str) -> Path | None:
     """Return the file of this name that an experiment's folder holds, such as a script."""
-    places = (*(_root() / each for each in _names()), *_own())
+    places = (*map(_root().joinpath, _names()), *_own())
     return next((place / name for place in places if (place / name).is_file()), None)
 
 
@@ -68,12 +68,12 @@ def modules(part: str) -> tuple[ModuleType, ...]:
 
     LabError if a module of the user's own cannot be imported.
     """
-    found = [_imported(f"{PACKAGE}.{name}.{part}") for name in _names() if _has(name, part)]
+    imported = [_imported(f"{PACKAGE}.{name}.{part}") for name in _names() if _has(name, part)]
     for place in _own():
         _make_package(place)
         if (place / f"{part}.py").is_file():
-            found.append(_imported(f"{PACKAGE}.{place.name}.{part}", place / f"{part}.py"))
-    return tuple(found)
+            imported.append(_imported(f"{PACKAGE}.{place.name}.{part}", place / f"{part}.py"))
+    return tuple(imported)
 
 
 @functools.cache
@@ -91,7 +91,7 @@ def _has(name: str, part: str) -> bool:
 
 
 def _own() -> tuple[Path, ...]:
-    return tuple(Path(each) for each in os.environ.get(OWN, "").split(os.pathsep) if each)
+    return tuple(Path(place) for place in os.environ.get(OWN, "").split(os.pathsep) if place)
 
 
 def _make_package(place: Path) -> None:
@@ -104,14 +104,12 @@ def _make_package(place: Path) -> None:
 
 
 def _imported(name: str, own: Path | None = None) -> ModuleType:
-    if own is None:
-        return importlib.import_module(name)
     try:
         return importlib.import_module(name)
-    except LabError:
-        raise
     # Whatever the user's own module does wrong, it is said in one message.
     except Exception as error:
+        if own is None or isinstance(error, LabError):
+            raise
         raise LabError(
             f"{own} cannot be imported",
             found=f"{type(error).__name__}: {error}",

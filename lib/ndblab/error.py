@@ -56,9 +56,7 @@ class LabError(Exception):
 def naming(whose: str | Callable[[LabError], str]) -> Iterator[None]:
     """Say in errors of a `with` block what they are about; nothing if that is empty.
 
-    Parameters
-    ----------
-    whose : what stands before the message, or what says so of an error.
+    `whose` is what stands before the message, or what says so of an error.
     """
     try:
         yield

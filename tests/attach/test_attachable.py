@@ -56,7 +56,7 @@ def test_nothing_that_is_left_changes_a_cluster(name: str, profile: str) -> None
     allowed = part(name, servers=16)
     size = allowed.size(profile)
     contrasts = allowed.contrasts(allowed, size, pd.DataFrame()) if allowed.contrasts else ()
-    sides = [side for each in contrasts for side in (each.a, each.b) if side]
+    sides = [side for contrast in contrasts for side in (contrast.a, contrast.b) if side]
     points = [*allowed.sweep(size).points, *(side.point for side in sides)]
     assert points
     for point in points:
@@ -66,7 +66,7 @@ def test_nothing_that_is_left_changes_a_cluster(name: str, profile: str) -> None
         assert not variant.set_global
         assert set(variant.quotas.values()) <= {None}
         assert point.transporter == "tcp"
-    assert all(each.design != "starts" and not each.blocks_per_start for each in contrasts)
+    assert all(c.design != "starts" and not c.blocks_per_start for c in contrasts)
     assert not any(side.condition for side in sides)
     assert not allowed.after_filling
 

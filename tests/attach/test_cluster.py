@@ -29,7 +29,7 @@ NAME = Path("/proc/self/comm").read_text().strip()
 def known(**changes: object) -> Facts:
     """The captured cluster, all its processes this one."""
     processes = tuple(
-        dataclasses.replace(each, pid=os.getpid(), name=NAME) for each in facts().processes
+        dataclasses.replace(process, pid=os.getpid(), name=NAME) for process in facts().processes
     )
     return facts(**{"processes": processes, **changes})
 
@@ -40,9 +40,9 @@ def cluster(tmp_path: Path) -> Attached:
     return Attached(plan, None, tmp_path)
 
 
-def here(found: Facts) -> list[int]:
-    plan = planning.plan(found, Places("/x", "/x"), 64)
-    return [node for _, node, _ in attached.local_processes(found, plan)]
+def here(shown: Facts) -> list[int]:
+    plan = planning.plan(shown, Places("/x", "/x"), 64)
+    return [node for _, node, _ in attached.local_processes(shown, plan)]
 
 
 def test_processes_of_this_host_are_known_by_address_and_name() -> None:
@@ -53,7 +53,7 @@ def test_processes_of_this_host_are_known_by_address_and_name() -> None:
         for n in facts().nodes
     )
     assert here(known(nodes=away)) == [1, 2, 11, 12]
-    others = tuple(dataclasses.replace(each, pid=os.getpid()) for each in facts().processes)
+    others = tuple(dataclasses.replace(process, pid=os.getpid()) for process in facts().processes)
     assert here(known(processes=others)) == []
 
 

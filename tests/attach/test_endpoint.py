@@ -12,8 +12,8 @@ from ndblab.error import LabError
 def test_sockets_and_ports_are_read_with_their_user() -> None:
     """The user may stand before one or before all."""
     assert endpoint.parse("/a.sock, /b.sock") == ((Endpoint("/a.sock"), Endpoint("/b.sock")), "")
-    found, user = endpoint.parse("bench@db1:3306,bench@db2:3306")
-    assert [(each.host, each.port) for each in found] == [("db1", 3306), ("db2", 3306)]
+    places, user = endpoint.parse("bench@db1:3306,bench@db2:3306")
+    assert [(place.host, place.port) for place in places] == [("db1", 3306), ("db2", 3306)]
     assert user == "bench"
     [six], _ = endpoint.parse("[2001:db8::1]:3307")
     assert (six.host, six.port, str(six)) == ("2001:db8::1", 3307, "[2001:db8::1]:3307")
@@ -43,5 +43,5 @@ def test_what_cannot_be_loaded_is_refused_before_anything_is_asked(typed: str, w
 def test_what_leaves_the_host_is_known() -> None:
     """Sockets and loopback do not."""
     words = ("/x", "localhost:1", "127.0.0.1:1", "[::1]:1", "192.0.2.7:1", "db1:1")
-    found = [endpoint.parse(word)[0][0].on_network for word in words]
-    assert found == [False, False, False, False, True, True]
+    on_network = [endpoint.parse(word)[0][0].on_network for word in words]
+    assert on_network == [False, False, False, False, True, True]

@@ -39,9 +39,9 @@ def test_tls_is_used_as_the_option_file_of_mysql_says(tmp_path: Path) -> None:
             (login.VERIFY_IDENTITY, ssl.CERT_REQUIRED, True),
     }  # fmt: skip
     for lines, (mode, verified, names) in modes.items():
-        found = login.find("", written(tmp_path, f"[client]\n{lines}\n"))
-        context = found.tls()
-        assert found.mode == mode
+        account = login.find("", written(tmp_path, f"[client]\n{lines}\n"))
+        context = account.tls()
+        assert account.mode == mode
         assert (context.verify_mode, context.check_hostname) == (verified, names)
     assert login.find("", written(tmp_path, "[client]\nssl-mode=DISABLED\n")).tls() is None
     with pytest.raises(LabError, match="unknown ssl-mode"):
@@ -60,13 +60,13 @@ def test_without_an_option_file_the_environment_has_the_password(tmp_path: Path)
 
 def test_an_option_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """Its content is not in the message."""
-    for known, found in (
+    for known, reason in (
         ({login.FILE: "/nowhere/my.cnf"}, "/nowhere/my.cnf: No such file"),
         (written(tmp_path, "password=secret\n"), "before the first group in line 1 of"),
     ):
         with pytest.raises(LabError, match="cannot be read") as caught:
             login.find("", known)
-        assert found in str(caught.value)
+        assert reason in str(caught.value)
         assert "secret" not in str(caught.value)
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 import small_runs
+import waiting
 from certificates import an_authority
 from conftest import started_before
 from ndblab import dataset, install
-from ndblab.cluster import readiness, start_stop
+from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.machine import host
 from ndblab.planning import deployment
@@ -150,11 +151,11 @@ def statements(cluster: Cluster, user: str) -> Iterator[str]:
         [log] = set(Path(node.data_dir).glob("*.log")) - {Path(node.data_dir) / "error.log"}
         theirs: set[str] = set()
         for line in log.read_text(errors="replace").splitlines():
-            found = re.match(r"\S+Z\s+(\d+) (Connect|Query|Execute|Prepare)\t(.*)", line)
-            if found and found[2] == "Connect" and found[3].startswith(f"{user}@"):
-                theirs.add(found[1])
-            elif found and found[1] in theirs:
-                yield found[3].strip()
+            entry = re.match(r"\S+Z\s+(\d+) (Connect|Query|Execute|Prepare)\t(.*)", line)
+            if entry and entry[2] == "Connect" and entry[3].startswith(f"{user}@"):
+                theirs.add(entry[1])
+            elif entry and entry[1] in theirs:
+                yield entry[3].strip()
 
 
 def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_path):
@@ -175,11 +176,11 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
     assert len(data.ndb_threads) > 0
     known = data.manifest["attached"]
     assert known["connectstring"] == f"127.0.0.1:{PORT}"
-    assert [each["node_id"] for each in known["servers"]] == [11, 12]
+    assert [server["node_id"] for server in known["servers"]] == [11, 12]
     assert "not with --attach" in said
     for file in folder.rglob("*"):
         assert not file.is_file() or PASSWORD.encode() not in file.read_bytes()
-    strange = [each for each in statements(cluster, USER) if not ALLOWED.match(each)]
+    strange = [sent for sent in statements(cluster, USER) if not ALLOWED.match(sent)]
     assert strange == []
 
 
@@ -218,15 +219,15 @@ def test_the_certificate_of_a_server_is_checked_against_the_users_authority(clus
     own = option_file.read_text() + f"ssl-ca={data}/ca.pem\n"
     other = an_authority(tmp_path / "other.pem")
     first = ["127.0.0.1:" + str(cluster.plan.servers[0].port)]
-    for lines, found in (
+    for lines, reason in (
         (own, ""),
         (own + "ssl-mode=VERIFY_IDENTITY\n", "certificate that"),
         (own.replace(f"{data}/ca.pem", str(other)), "CERTIFICATE_VERIFY_FAILED"),
     ):
         option_file.write_text(lines)
-        said = ended(lab("cluster.detach", by=first), code=1 if found else 0)
-        assert found in said
-        assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(found)
+        said = ended(lab("cluster.detach", by=first), code=1 if reason else 0)
+        assert reason in said
+        assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(reason)
 
 
 def test_a_schema_of_another_name_is_untouched(cluster, lab):
@@ -248,7 +249,7 @@ def begun(cluster: Cluster, child: subprocess.Popen) -> None:
         rows = cluster.query("SELECT DB, COMMAND FROM information_schema.PROCESSLIST")
         return any(str(db).startswith("ndblab_") for db, _ in rows)
 
-    readiness.wait_until(loads, 120, "the load")
+    waiting.until(loads, 120, "the load")
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             assert PASSWORD.encode() not in file.read_bytes()
@@ -279,7 +280,7 @@ def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path)
         rows = cluster.query("SELECT DB FROM information_schema.PROCESSLIST")
         return not any(str(db).startswith("ndblab_") for (db,) in rows)
 
-    readiness.wait_until(quiet, 30, "the end of its load")
+    waiting.until(quiet, 30, "the end of its load")
     [left] = schemas(cluster)
     said = ended(lab("cluster.detach", **other))
     assert f"Removed the schema {left} with 2 tables." in said
@@ -291,7 +292,7 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     """The same command removes what the killed one left, and measures what is missing."""
     words = ("reproduce", "--figure", "4", "--profile", "smoke")
     first = lab(*words)
-    readiness.wait_until(lambda: small_runs.saved(tmp_path / "runs"), 120, "a run")
+    waiting.until(lambda: small_runs.saved(tmp_path / "runs"), 120, "a run")
     first.send_signal(signal.SIGKILL)
     first.wait()
     [left] = schemas(cluster)
@@ -349,7 +350,7 @@ def test_a_comparison_sets_variables_for_a_while(cluster, lab, tmp_path):
     assert observed(cluster) == before
     [folder] = (tmp_path / "runs/compare").glob("*")
     data = dataset.read(folder)
-    assert [each["ndb_batch_size"] for each in data.manifest["set_global"]] == ["65536", "32768"]
+    assert [sides["ndb_batch_size"] for sides in data.manifest["set_global"]] == ["65536", "32768"]
     assert set(data.slices["variant"]) == {"default", "b"}
     assert all(map(is_good, data.slices["status"]))
 
@@ -397,7 +398,7 @@ def test_statements_of_the_users_that_only_read_are_a_load_without_consent(clust
     assert [Path(name).suffix for name in data.configs() if name.startswith("own_sql_")] == [".lua"]
     file.write_text("SELECT 1;\nUPDATE sbtest1 SET k = 7;\n")
     assert "may change data" in ended(lab("compare", *sides, "--workload", str(file)), code=2)
-    assert not any("SET k = 7" in each for each in statements(cluster, USER))
+    assert not any("SET k = 7" in sent for sent in statements(cluster, USER))
 
 
 @pytest.fixture
@@ -460,7 +461,7 @@ def test_a_slow_log_is_replayed_in_the_database_that_it_names(cluster, lab, tmp_
 def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
     """At once after Ctrl-C and SIGTERM; after SIGKILL, by the next lab."""
     child = lab(*COMPARED, "--may-change")
-    readiness.wait_until(
+    waiting.until(
         lambda: batch_sizes(cluster) == {"65536"}, 120, "side B",
         seen=lambda: f"ndb_batch_size {batch_sizes(cluster)}, exit status {child.poll()}",
     )  # fmt: skip

@@ -18,13 +18,13 @@ from ndblab.planning.shape import Places
 
 def test_a_plan_is_what_was_read() -> None:
     """Nodes, memory and threads are the cluster's own; nothing of it has a share or a folder."""
-    found = attached.plan(facts(), Places("/x", "/x"), 64)
-    assert (found.budget.kind, config.connectstring(found)) == ("attached", f"127.0.0.1:{PORT}")
-    assert [node.node_id for node in found.nodes] == [1, 2, 3, 11, 12]
-    assert [node.socket for node in found.servers] == ["/run/1.sock", "/run/2.sock"]
-    assert found.memory.data_bytes == 2**28
-    assert (found.threads.ldm, found.threads.tc, found.threads.automatic_cpus) == (2, 1, None)
-    assert all(node.share == found.sysbench and not node.data_dir for node in found.nodes)
+    plan = attached.plan(facts(), Places("/x", "/x"), 64)
+    assert (plan.budget.kind, config.connectstring(plan)) == ("attached", f"127.0.0.1:{PORT}")
+    assert [node.node_id for node in plan.nodes] == [1, 2, 3, 11, 12]
+    assert [node.socket for node in plan.servers] == ["/run/1.sock", "/run/2.sock"]
+    assert plan.memory.data_bytes == 2**28
+    assert (plan.threads.ldm, plan.threads.tc, plan.threads.automatic_cpus) == (2, 1, None)
+    assert all(node.share == plan.sysbench and not node.data_dir for node in plan.nodes)
 
 
 def test_links_are_shared_memory_only_if_all_are() -> None:
@@ -40,7 +40,7 @@ def test_links_are_shared_memory_only_if_all_are() -> None:
 def test_connections_of_a_pool_belong_to_one_process() -> None:
     """They have its process id and its address."""
     known = facts()
-    mine = next(each for each in known.processes if each.node_id == 11)
+    mine = next(process for process in known.processes if process.node_id == 11)
     more = dataclasses.replace(mine, node_id=247)
     pooled = facts(processes=(*known.processes, more))
     assert pooled.connections_of(pooled.servers[0]) == (11, 247)

@@ -41,7 +41,7 @@ BEFORE = ["32768", "65536"]
 
 def now(servers: Servers) -> list[str]:
     """What each server has."""
-    return [each["ndb_batch_size"] for each in servers.values]
+    return [values["ndb_batch_size"] for values in servers.values]
 
 
 def held(servers: Servers, folder: Path):
@@ -55,8 +55,8 @@ def test_each_server_gets_its_own_value_back_however_it_ends(ends, tmp_path: Pat
     servers = Servers()
     with contextlib.suppress(ends or ValueError), held(servers, tmp_path):
         assert now(servers) == BEFORE
-        for each in servers.values:
-            each["ndb_batch_size"] = "1"
+        for values in servers.values:
+            values["ndb_batch_size"] = "1"
         if ends:
             raise ends("now")
     assert now(servers) == BEFORE
@@ -70,8 +70,8 @@ def test_what_a_killed_lab_has_left_is_put_back_by_the_next(tmp_path: Path) -> N
     left.__enter__()
     record = cleanup.record(tmp_path)["variables"]
     assert record == {f"uuid-{n}": {"ndb_batch_size": value} for n, value in enumerate(BEFORE, 1)}
-    for each in servers.values:
-        each["ndb_batch_size"] = "1"
+    for values in servers.values:
+        values["ndb_batch_size"] = "1"
     servers.down = {2}
     said = put_back.restore(servers, facts(), tmp_path)
     assert said == "ndb_batch_size=32768 on /run/1.sock"

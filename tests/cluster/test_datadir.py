@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from stand_ins import put_program
 
 from ndblab.cluster import datadir, start_stop
 from ndblab.cluster.cluster import Cluster
@@ -24,10 +25,9 @@ exit {code}
 def cluster(folder: Path, code: int = 0, left: str = "") -> Cluster:
     """A cluster whose mysqld leaves a file besides, and ends with a status."""
     (folder / "logs").mkdir(parents=True, exist_ok=True)
-    mysqld, log = folder / "mysqld", folder / "started"
     more = f'"$made/{left}"' if left else ""
-    mysqld.write_text(PROGRAM.format(more=more, log=log, code=code))
-    mysqld.chmod(0o700)
+    text = PROGRAM.format(more=more, log=folder / "started", code=code)
+    mysqld = put_program(folder / "mysqld", text)
     binaries = SimpleNamespace(
         mysqld=mysqld, mysqld_version="9.7.4", ndb_version="9.7.4", mysqld_args=()
     )

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+import waiting
 from campaign import checks, small_disk
-from ndblab.cluster import datadir, lease, readiness, start_stop
+from ndblab.cluster import datadir, lease, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -57,7 +58,7 @@ def child_of_a_dead_lab(folder: Path, how: int) -> int:
 def test_nothing_outlives_a_lab_that_is_killed(tmp_path: Path, how: int):
     """The watchdog ends the processes of a dead lab, whichever signal ended it."""
     pid = child_of_a_dead_lab(tmp_path, how)
-    readiness.wait_until(lambda: not psutil.pid_exists(pid), 20, "the end of the orphan")
+    waiting.until(lambda: not psutil.pid_exists(pid), 20, "the end of the orphan")
     assert LOCAL.marked(tmp_path) == []
 
 
@@ -66,32 +67,24 @@ def test_the_next_lab_waits_for_the_watchdog_of_a_dead_one(tmp_path: Path):
     child_of_a_dead_lab(tmp_path, signal.SIGKILL)
     with lease.hold(tmp_path):
         child = LOCAL.spawn(SLEEP, tmp_path)
-        assert [found.pid for found in LOCAL.marked(tmp_path)] == [child.pid]
+        assert [marked.pid for marked in LOCAL.marked(tmp_path)] == [child.pid]
         LOCAL.end(tmp_path)
         assert not psutil.pid_exists(child.pid)
 
 
-def test_a_second_lab_in_the_same_folder_is_refused(tmp_path: Path):
-    """The message names the process that holds it."""
+@pytest.mark.parametrize(
+    ("ports", "end"), [(True, "and give another --base-port."), (False, "to another folder.")]
+)
+def test_a_second_lab_in_the_same_folder_is_refused(tmp_path: Path, ports: bool, end: str):
+    """The message names the process that holds it, and other ports only if the cluster has any."""
     with (
-        lease.hold(tmp_path),
+        lease.hold(tmp_path, ports),
         pytest.raises(LabError, match="Another lab uses") as caught,
-        lease.hold(tmp_path),
+        lease.hold(tmp_path, ports),
     ):
         pass
     assert str(os.getpid()) in str(caught.value)
-    assert "--base-port" in caught.value.next_step
-
-
-def test_a_second_lab_without_ports_is_not_told_to_choose_others(tmp_path: Path):
-    """As it would be beside an attached cluster."""
-    with (
-        lease.hold(tmp_path, ports=False),
-        pytest.raises(LabError, match="Another lab uses") as caught,
-        lease.hold(tmp_path, ports=False),
-    ):
-        pass
-    assert caught.value.next_step.endswith("NDBLAB_CLUSTER_DIR to another folder.")
+    assert caught.value.next_step.endswith(end)
 
 
 def test_a_cluster_started_by_hand_is_not_ended(tmp_path: Path):

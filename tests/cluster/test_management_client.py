@@ -12,11 +12,11 @@ from ndblab.machine.commands import ChildFailed
 
 def test_nodes_are_read_with_address_version_and_state() -> None:
     """Those that are not connected have neither."""
-    found = {node.node_id: node for node in management_client.nodes(SHOW, STATUS)}
-    assert [n for n, node in found.items() if node.version] == [2, 3, 1, 11, 12]
-    assert (found[2].kind, found[2].state, found[2].address) == ("NDB", "started", "127.0.0.1")
-    assert (found[1].kind, found[11].kind, found[250].kind) == ("MGM", "API", "API")
-    assert found[2].version == "mysql-9.7.4 ndb-9.7.4"
+    nodes = {node.node_id: node for node in management_client.nodes(SHOW, STATUS)}
+    assert [n for n, node in nodes.items() if node.version] == [2, 3, 1, 11, 12]
+    assert (nodes[2].kind, nodes[2].state, nodes[2].address) == ("NDB", "started", "127.0.0.1")
+    assert (nodes[1].kind, nodes[11].kind, nodes[250].kind) == ("MGM", "API", "API")
+    assert nodes[2].version == "mysql-9.7.4 ndb-9.7.4"
     assert management_client.server(SHOW) == ("127.0.0.1", 13860)
 
 

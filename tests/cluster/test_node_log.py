@@ -18,8 +18,8 @@ def at_s(clock: str) -> float:
 
 def test_checkpoints_are_events_with_their_time_and_node():
     """Start and end of the checkpoint that followed the filling of the tables."""
-    found = node_log.events(CLUSTER_LOG, at_s("01:15:38"), at_s("01:15:46.2"))
-    checkpoints = [e for e in found if e.event.startswith("local_checkpoint")]
+    events = node_log.events(CLUSTER_LOG, at_s("01:15:38"), at_s("01:15:46.2"))
+    checkpoints = [e for e in events if e.event.startswith("local_checkpoint")]
     assert [(e.event, e.node_id) for e in checkpoints] == [
         ("local_checkpoint_started", 2),
         ("local_checkpoint_completed", 2),
@@ -49,10 +49,10 @@ def test_lines_of_older_versions_are_in_local_time(monkeypatch):
     monkeypatch.setenv("TZ", "Etc/GMT-2")
     time.tzset()
     old = "2026-11-21 03:15:46 [MgmtSrvr] INFO     -- Node 2: Local checkpoint 2 completed\n"
-    found = node_log.events(old, at_s("01:15:45"), at_s("01:15:47"))
+    events = node_log.events(old, at_s("01:15:45"), at_s("01:15:47"))
     monkeypatch.undo()
     time.tzset()
-    assert [e.event for e in found] == ["local_checkpoint_completed"]
+    assert [e.event for e in events] == ["local_checkpoint_completed"]
 
 
 def test_a_data_node_gives_its_last_error_as_the_reason():
@@ -77,10 +77,10 @@ def test_what_a_data_node_warned_of_before_a_signal_is_its_reason():
         "2026-11-27T00:26:22.958133Z [ndbd] WARNING  -- Ndb kernel thread 0 is stuck in: "
         "JobHandling in block: 250, gsn: 334 elapsed=100\n"
     )
-    found = node_log.reason("ndbmtd", own, output)
-    assert found.startswith("The long message buffer is out of free elements")
-    assert "crash; Error OS signal" in found
-    assert "stuck" not in found
-    assert "Signal 6 received; Aborted" in found
+    reason = node_log.reason("ndbmtd", own, output)
+    assert reason.startswith("The long message buffer is out of free elements")
+    assert "crash; Error OS signal" in reason
+    assert "stuck" not in reason
+    assert "Signal 6 received; Aborted" in reason
     unwarned = node_log.reason("ndbmtd", own, output.partition("\n")[2])
     assert unwarned.startswith("Error OS signal received")

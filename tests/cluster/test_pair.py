@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+import waiting
 from campaign import checks
-from ndblab.cluster import pair, readiness, start_stop
+from ndblab.cluster import pair, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -122,7 +123,7 @@ def test_a_signal_ends_both_while_they_start(tmp_path: Path, number: int):
         [sys.executable, "-c", program, *map(str, folders)], stderr=subprocess.DEVNULL
     )
     try:
-        readiness.wait_until(lambda: all(map(LOCAL.marked, folders)), 60, "both clusters")
+        waiting.until(lambda: all(map(LOCAL.marked, folders)), 60, "both clusters")
         os.kill(lab.pid, number)
         assert lab.wait(60) != 0
         assert not any(map(LOCAL.marked, folders))
@@ -136,7 +137,7 @@ def test_a_signal_ends_both_while_they_start(tmp_path: Path, number: int):
 @pytest.mark.cluster
 def test_a_setting_that_keeps_one_twin_from_starting_leaves_neither(tmp_path: Path, binaries):
     """Side and line of its log are in the message; processes, ports and groups are gone."""
-    wanted = {name: each._replace(binaries=binaries) for name, each in two(tmp_path / "x").items()}
+    wanted = {name: twin._replace(binaries=binaries) for name, twin in two(tmp_path / "x").items()}
     broken = dataclasses.replace(wanted["b"].plan, threads=deployment.Threads(ldm=2, query=3))
     wanted["b"] = wanted["b"]._replace(plan=broken)
     before = checks.orphaned_segments()

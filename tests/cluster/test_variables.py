@@ -41,7 +41,7 @@ def test_a_variable_is_set_on_every_server_and_read_back() -> None:
     cluster = Answering()
     seen = variables.set_global(cluster, {"ndb_batch_size": "512", "sort_order": "DESC"})
     assert seen == {"ndb_batch_size": "512", "sort_order": "DESC"}
-    assert [each["ndb_batch_size"] for each in cluster.values.values()] == [512, 512]
+    assert [values["ndb_batch_size"] for values in cluster.values.values()] == [512, 512]
 
 
 def test_a_value_that_a_server_changes_is_no_setting() -> None:

@@ -13,10 +13,11 @@ import pandas as pd
 import pymysql
 import pytest
 
+import waiting
 from campaign import checks
 from conftest import OWN_PORT
 from ndblab import dataset
-from ndblab.cluster import readiness, variables
+from ndblab.cluster import variables
 from ndblab.cluster.cluster import Cluster
 from ndblab.comparing import comparison, knobs
 from ndblab.comparing.request import Request
@@ -132,7 +133,7 @@ def ended_within_a_block(argv: list[str], runs: Path, block: int, number: int) -
     with subprocess.Popen(
         argv, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as lab:
-        readiness.wait_until(
+        waiting.until(
             lambda: lab.poll() is not None or (slices(runs)["block"] > block).any(),
             180, "a slice of the next block", poll_s=1,
         )  # fmt: skip

@@ -17,11 +17,11 @@ from ndblab.machine import commands
 
 def programs_of(network: Network, name: str) -> list[str]:
     """Command lines on a host, those of its SSH server apart."""
-    found = []
+    running = []
     for process in psutil.Process(network.hosts[name].server.pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):
-            found.append((process.name(), " ".join(process.cmdline())))
-    return [line for program, line in found if program != "sshd" and line]
+            running.append((process.name(), " ".join(process.cmdline())))
+    return [line for program, line in running if program != "sshd" and line]
 
 
 def wait_for_nothing(network: Network, name: str, folder: Path, timeout_s: float = 20) -> float:
@@ -48,5 +48,5 @@ def check_nothing(network: Network, folders: Path, ports: Collection[int] = ()) 
         segments = commands.output([*inside, "cat", "/proc/sysvipc/shm"], what="no segments")
         assert len(segments.splitlines()) == 1, segments
         listening = host.run("ss", "-Hltn").splitlines()
-        found = {int(line.split()[3].rpartition(":")[2]) for line in listening}
-        assert found <= {22, *ports}
+        taken = {int(line.split()[3].rpartition(":")[2]) for line in listening}
+        assert taken <= {22, *ports}

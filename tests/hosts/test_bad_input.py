@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins import put_program
 
 from hosts.left import check_nothing, programs_of
 from ndblab import install
@@ -169,16 +170,14 @@ def test_a_host_that_is_named_twice(network: Network, tmp_path: Path):
 @pytest.fixture
 def late(network: Network, tmp_path: Path) -> str:
     """A name for host c, on which every Python program has the time of three minutes ago."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
     earlier = "import time; now = time.time; time.time = lambda: now() - 180"
-    (programs / "python3").write_text(
+    python = put_program(
+        tmp_path / "programs/python3",
         "#!/bin/sh\n"
         'while [ $# -gt 1 ]; do options="$options $1"; [ "$1" = -c ] && break; shift; done\n'
-        f'exec {shutil.which("python3", path="/usr/bin")} $options "{earlier}; $2"\n'
+        f'exec {shutil.which("python3", path="/usr/bin")} $options "{earlier}; $2"\n',
     )
-    (programs / "python3").chmod(0o755)
-    path = f'command="PATH={programs}:$PATH; eval \\"$SSH_ORIGINAL_COMMAND\\""'
+    path = f'command="PATH={python.parent}:$PATH; eval \\"$SSH_ORIGINAL_COMMAND\\""'
     key = network.authorize("late", path)
     address = network.hosts["c"].address
     network.add_settings(f"Host late\n HostName {address}\n IdentityFile {key}\n")

@@ -103,8 +103,8 @@ def test_addresses_and_folders_of_hosts_do_not_change_a_measurement():
     for net in (1, 2):
         made = spread.stand_ins(experiment.hosts, alone)
         placed = tuple(
-            dataclasses.replace(each, address=f"10.{net}.0.{number}", folder=f"/tmp/{net}/{number}")
-            for number, each in enumerate(made.placed)
+            dataclasses.replace(h, address=f"10.{net}.0.{number}", folder=f"/tmp/{net}/{number}")
+            for number, h in enumerate(made.placed)
         )
         hosts = dataclasses.replace(made, placed=placed)
         size = experiment.size("smoke")

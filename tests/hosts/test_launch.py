@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins import put_program
 
+import waiting
 from ndblab.hosts import agent, boot, launch, wire
 from ndblab.machine import cgroups, host
 from ndblab.machine.local import LOCAL
@@ -71,7 +72,7 @@ def test_what_is_sent_needs_no_other_package():
     for name in (name for name in names if name.startswith("ndblab")):
         for node in ast.walk(ast.parse(SENT.read(name))):
             imported = [node.module] if isinstance(node, ast.ImportFrom) else []
-            imported += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            imported += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for module in imported:
                 package = module.partition(".")[0]
                 assert package in sys.stdlib_module_names | {"ndblab", "psutil"}, (name, module)
@@ -94,19 +95,14 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
         assert link.begin("usable_cpus").result(20) == LOCAL.usable_cpus()
         assert link.begin("host").result(20)["kernel"] == platform.release()
         assert [path.name for path in tmp_path.iterdir()] == ["cluster"]
-    until_s = time.monotonic() + 20
-    while folder.exists() and time.monotonic() < until_s:
-        time.sleep(0.02)
-    assert not folder.exists()
+    waiting.until(lambda: not folder.exists(), 20, "its end")
 
 
 def test_the_first_good_python_of_a_host_is_taken(tmp_path: Path):
     """A newer one beside an old `python3`."""
-    old, good = tmp_path / "python3", tmp_path / launch._NAMES[1]
-    old.write_text("#!/bin/sh\nexit 1\n")
-    good.write_text("#!/bin/sh\n" + 'case "$*" in *exec*) echo taken;; esac\n')
-    for script in (old, good):
-        script.chmod(0o755)
+    put_program(tmp_path / "python3", "#!/bin/sh\nexit 1\n")
+    good = '#!/bin/sh\ncase "$*" in *exec*) echo taken;; esac\n'
+    put_program(tmp_path / launch._NAMES[1], good)
     env = {**os.environ, "PATH": str(tmp_path)}
     argv = ["/bin/sh", "-c", launch.command()]
     done = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)

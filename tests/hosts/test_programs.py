@@ -54,10 +54,10 @@ def ours(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Binaries:
     put_cluster(root)
     put_sysbench(root / "bin")
     ndb = discovery.in_home(root)
-    found = discovery.check_sysbench(root / "bin/sysbench")
+    sysbench = discovery.check_sysbench(root / "bin/sysbench")
     own = {"files": [ndb.ndbmtd], "source": {}, "phases_s": {"build": 600.0}}
-    cache.certify(root, ndb=ndb, sysbench=found, **own)
-    return install.join(ndb, found)
+    cache.certify(root, ndb=ndb, sysbench=sysbench, **own)
+    return install.join(ndb, sysbench)
 
 
 def change(file: Path, **facts: object) -> None:

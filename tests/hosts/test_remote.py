@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins import put_program
 
+import waiting
 from hosts.left import programs_of, wait_for_nothing
 from ndblab.error import LabError
 from ndblab.hosts import namespaces, remote, ssh
@@ -51,11 +53,11 @@ def mark(tmp_path: Path, machine: Machine) -> Iterator[Path]:
     machine.end(tmp_path)
 
 
-def test_it_offers_all_that_a_machine_does(there: Remote):
-    """By the same names and parameters."""
+def test_it_offers_all_that_a_machine_does(machine: Machine):
+    """By the same names and parameters, so that one kind of machine can take another's place."""
     for name, asked in vars(Machine).items():
         if callable(asked) and not name.startswith("_"):
-            offered = inspect.signature(getattr(there, name)).parameters
+            offered = inspect.signature(getattr(machine, name)).parameters
             assert list(offered) == list(inspect.signature(asked).parameters)[1:], name
 
 
@@ -190,9 +192,9 @@ def test_marked_processes_are_found_and_ended_in_order(machine: Machine, mark: P
     other = machine.spawn(["sleep", "600"], others)
     try:
         child = machine.spawn(["sleep", "601"], mark)
-        (found,) = machine.marked(mark)
-        assert (found.pid, found.program, found.argv) == (child.pid, "sleep", ("sleep", "601"))
-        assert found.rss_bytes > 0
+        (marked,) = machine.marked(mark)
+        assert (marked.pid, marked.program, marked.argv) == (child.pid, "sleep", ("sleep", "601"))
+        assert marked.rss_bytes > 0
         assert machine.end(mark, ("sleep",), 5) == 1
         assert child.wait(10) is not None
         assert machine.marked(mark) == []
@@ -226,8 +228,8 @@ def test_a_process_is_killed_with_all_that_it_has_started(machine: Machine, mark
         machine.kill(child, session)
         assert child.poll() == -signal.SIGKILL
         until_s = time.monotonic() + 10
-        while (found := [each.program for each in machine.marked(mark)]) != left:
-            assert time.monotonic() < until_s, found
+        while (programs := [process.program for process in machine.marked(mark)]) != left:
+            assert time.monotonic() < until_s, programs
         machine.end(mark)
 
 
@@ -260,8 +262,8 @@ def test_limits_are_raised_for_programs_that_start_later(there: Remote):
 
 def test_the_host_is_described_as_it_describes_itself(there: Remote):
     """CPUs, memory and kernel; these namespaces are on this machine."""
-    found, here = there.host(), host.read()
-    assert (found.fingerprint, found.cpus) == (here.fingerprint, here.cpus)
+    described, here = there.host(), host.read()
+    assert (described.fingerprint, described.cpus) == (here.fingerprint, here.cpus)
     assert there.usable_cpus() == LOCAL.usable_cpus()
     assert there.run(["hostname"], what="no") == "a\n"
 
@@ -339,8 +341,8 @@ def test_logs_are_fetched(there: Remote, tmp_path: Path):
     (logs / "mysqld.1.out").write_text("one\n" * 100_000)
     (logs / "data").write_text("two")
     there.fetch_tree(logs.parent, tmp_path / "here", "logs/*.out")
-    found = [p.relative_to(tmp_path / "here") for p in (tmp_path / "here").rglob("*")]
-    assert {str(path) for path in found} == {"logs", "logs/mysqld.1.out"}
+    fetched = [p.relative_to(tmp_path / "here") for p in (tmp_path / "here").rglob("*")]
+    assert {str(path) for path in fetched} == {"logs", "logs/mysqld.1.out"}
     assert (tmp_path / "here/logs/mysqld.1.out").read_text() == "one\n" * 100_000
     there.fetch_tree(tmp_path / "nowhere", tmp_path / "empty")
     assert list((tmp_path / "empty").iterdir()) == []
@@ -549,10 +551,7 @@ def test_no_connection_leaves_its_socket(
         with lab("b", tmp_path / "cluster", 20, sockets) as (process, _):
             assert len(os.listdir(sockets)) == 1
             process.kill()
-            until_s = time.monotonic() + 20
-            while os.listdir(sockets):
-                assert time.monotonic() < until_s
-                time.sleep(0.05)
+            waiting.until(lambda: not os.listdir(sockets), 20, "the end of its connection")
 
 
 def refused(destination: str, folder: Path) -> str:
@@ -565,16 +564,13 @@ def refused(destination: str, folder: Path) -> str:
 @pytest.fixture
 def difficult(network: Network, tmp_path: Path) -> Network:
     """Names for the host a that lead to trouble."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "python3").write_text(
-        '#!/bin/sh\ncase "$*" in *version_info*) exit 1;; *--version*) echo Python 3.6.8;; esac\n'
+    old = put_program(
+        tmp_path / "programs/python3",
+        '#!/bin/sh\ncase "$*" in *version_info*) exit 1;; *--version*) echo Python 3.6.8;; esac\n',
     )
-    (programs / "python3").chmod(0o755)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "python3").write_text('#!/bin/sh\nexec setarch i686 /usr/bin/python3 "$@"\n')
-    (other / "python3").chmod(0o755)
+    other = put_program(
+        tmp_path / "other/python3", '#!/bin/sh\nexec setarch i686 /usr/bin/python3 "$@"\n'
+    )
     address = network.hosts["a"].address
     (tmp_path / "known_hosts").write_text(
         f"{address} {(network.hosts['b'].folder / 'host_key.pub').read_text()}"
@@ -582,8 +578,8 @@ def difficult(network: Network, tmp_path: Path) -> Network:
     subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", tmp_path / "key"], check=True)
     keys = {
         "no-python": network.authorize("no-python", _with_path("/nowhere")),
-        "old-python": network.authorize("old-python", _with_path(f"{programs}")),
-        "other-kind": network.authorize("other-kind", _with_path(f"{other}:/usr/bin:/bin")),
+        "old-python": network.authorize("old-python", _with_path(f"{old.parent}")),
+        "other-kind": network.authorize("other-kind", _with_path(f"{other.parent}:/usr/bin:/bin")),
         "no-shell": network.authorize("no-shell", 'command="echo This account is closed."'),
         "denied": tmp_path / "key",
     }
@@ -664,10 +660,7 @@ def test_a_connection_that_the_user_shares_is_used(network: Network, tmp_path: P
     network.add_settings(f"Host shared\n HostName {address}\n ControlPath {socket_path}\n")
     key = ["-o", "ControlMaster=yes", "-i", f"{network.folder}/key"]
     with subprocess.Popen(["ssh", *key, "-N", "shared"]) as master:
-        until_s = time.monotonic() + 20
-        while not Path(socket_path).exists():
-            assert time.monotonic() < until_s
-            time.sleep(0.02)
+        waiting.until(Path(socket_path).exists, 20, "the shared connection")
         # Only the shared connection lets the user in.
         network.add_settings("Host shared\n IdentityFile /nowhere\n")
         try:
@@ -707,7 +700,7 @@ def test_an_ordinary_user_needs_no_rights(network: Network):
             assert machine.run(["id", "-u"], what="no") == "12345\n"
             assert machine.folder == Path(home) / ".cache/ndblab/cluster"
             child = machine.spawn(["sleep", "600"])
-            assert [found.pid for found in machine.marked(machine.folder)] == [child.pid]
+            assert [marked.pid for marked in machine.marked(machine.folder)] == [child.pid]
             assert machine.process_use([child.pid])[child.pid].rss_bytes > 0
             with pytest.raises(LabError, match="On ordinary: "):
                 machine.put(Path("/etc/ndblab"), "x")

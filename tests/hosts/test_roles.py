@@ -24,8 +24,8 @@ roles = ["management", "load"]
 
 def test_a_list_gives_each_host_its_usual_roles():
     """Of three hosts one arbitrates and loads; the others carry data nodes and servers."""
-    found = hosts.listed("me@a, b,c")
-    assert [(h.name, h.destination, h.roles) for h in found] == [
+    listed = hosts.listed("me@a, b,c")
+    assert [(h.name, h.destination, h.roles) for h in listed] == [
         ("a", "me@a", ("management", "load")),
         ("b", "b", ("data", "sql")),
         ("c", "c", ("data", "sql")),
@@ -35,11 +35,11 @@ def test_a_list_gives_each_host_its_usual_roles():
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 def test_any_number_of_hosts_can_carry_a_cluster(count):
     """Usual roles are complete; from four hosts on servers have hosts of their own."""
-    found = hosts.listed(",".join(f"h{n}" for n in range(count)))
-    assert sum("data" in h.roles for h in found) == min(2, count)
-    assert hosts.node_groups(found) == 1
+    listed = hosts.listed(",".join(f"h{n}" for n in range(count)))
+    assert sum("data" in h.roles for h in listed) == min(2, count)
+    assert hosts.node_groups(listed) == 1
     if count >= 4:
-        assert all(("sql" in h.roles) != ("data" in h.roles) for h in found[1:])
+        assert all(("sql" in h.roles) != ("data" in h.roles) for h in listed[1:])
 
 
 def test_a_file_says_all_of_a_host():

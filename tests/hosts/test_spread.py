@@ -53,7 +53,7 @@ def test_nodes_are_dealt_to_the_hosts_of_their_role(plan):
 def test_each_node_has_its_share_of_its_own_host(plan):
     """32/256 and 30/256 of 16 CPUs, and of two."""
     quotas = {node.name: node.share.quota_cpus for node in plan.nodes}
-    assert quotas["ndbmtd.1"], quotas["ndbmtd.2"] == (2, 0.25)
+    assert (quotas["ndbmtd.1"], quotas["ndbmtd.2"]) == (2, 0.25)
     assert quotas["mysqld.1"] == quotas["mysqld.3"] == pytest.approx(16 * 30 / 256)
     assert quotas["mysqld.2"] == quotas["mysqld.4"] == pytest.approx(2 * 30 / 256)
 
@@ -123,9 +123,9 @@ def test_a_plan_over_several_hosts_is_another_one(plan):
     alone = deployment.make(SMALL, SHAPE).identity()
     assert "hosts" not in alone
     assert "host" not in alone["servers"][0]
-    found = plan.identity()
-    assert next(each["roles"] for each in found["hosts"]) == ["management", "load"]
-    assert "folder" not in found["hosts"][0]
+    identity = plan.identity()
+    assert next(h["roles"] for h in identity["hosts"]) == ["management", "load"]
+    assert "folder" not in identity["hosts"][0]
 
 
 def test_hosts_that_would_be_divided_in_different_ways_are_refused():

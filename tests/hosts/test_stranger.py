@@ -99,8 +99,8 @@ def options(request: pytest.FixtureRequest, place: Namespace, tmp_path: Path, cl
     """The options of NDB's programs: an empty folder, or keys of the stranger's own authority."""
     sign = str(keys.program(cluster.binaries))
     folder, authority = tmp_path / "keys", tmp_path / "authority"
-    for each in (folder, authority):
-        each.mkdir(mode=0o700)
+    for private in (folder, authority):
+        private.mkdir(mode=0o700)
     if request.param != KEYS[0]:
         file = authority / "options.cnf"
         file.write_text(config.authority_options(str(authority), "of-a-stranger"))
@@ -155,12 +155,12 @@ def test_every_link_between_hosts_is_encrypted(cluster: Cluster):
 
 def test_each_host_has_its_own_keys_only(cluster: Cluster):
     """And nobody has that of the authority any more."""
-    found = {
+    own = {
         name: {file.name for file in (site.folder / config.TLS_KEYS).glob("*private-key")}
         for name, site in cluster.sites.items()
     }
     data = {"ndb-data-node-private-key", "ndb-api-private-key"}
-    assert found == {
+    assert own == {
         "a": {"ndb-mgm-server-private-key", "ndb-api-private-key"}, "b": data, "c": data,
     }  # fmt: skip
     texts = [

@@ -87,8 +87,8 @@ def test_only_what_matches_is_packed(source: Path, tmp_path: Path):
     (tmp_path / "logs").mkdir()
     trees.unpack(packed(source, "bin/*"), tmp_path / "logs")
     trees.unpack(packed(source, "*.log"), tmp_path / "logs")
-    found = [str(path.relative_to(tmp_path / "logs")) for path in tmp_path.glob("logs/**/*")]
-    assert sorted(found) == ["bin", "bin/mysqld"]
+    unpacked = [str(path.relative_to(tmp_path / "logs")) for path in tmp_path.glob("logs/**/*")]
+    assert sorted(unpacked) == ["bin", "bin/mysqld"]
 
 
 def test_a_stream_writes_nothing_outside_and_no_link_unless_allowed(tmp_path: Path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,18 @@ from ndblab.error import LabError
 from ndblab.install import discovery
 
 
+@pytest.fixture
+def put_home(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Put a cluster of stand-ins where NDB_HOME names it."""
+
+    def put(**changes: str) -> Path:
+        home = stand_ins.put_cluster(bare_machine / "ndb", **changes)
+        monkeypatch.setenv("NDB_HOME", str(home))
+        return home
+
+    return put
+
+
 def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
     """That nothing is installed is not an error."""
     assert discovery.find_ndb() is None
@@ -17,25 +30,18 @@ def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
 
 
 @pytest.mark.parametrize("server_folder", ["bin", "sbin", "libexec"])
-def test_ndb_home_is_found_in_its_usual_layouts(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch, server_folder: str
-) -> None:
+def test_ndb_home_is_found_in_its_usual_layouts(put_home, server_folder: str) -> None:
     """The installation in NDB_HOME is used whichever folder has its mysqld."""
-    home = stand_ins.put_cluster(bare_machine / "ndb", server_folder=server_folder)
-    monkeypatch.setenv("NDB_HOME", str(home))
+    home = put_home(server_folder=server_folder)
     ndb = discovery.find_ndb()
     assert ndb is not None
     assert (ndb.origin, ndb.ndb_version, ndb.basedir) == ("NDB_HOME", "9.7.4", home)
     assert ndb.mysqld == home / server_folder / "mysqld"
 
 
-def test_an_incomplete_ndb_home_names_what_it_lacks(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_incomplete_ndb_home_names_what_it_lacks(put_home) -> None:
     """An NDB_HOME with a plain MySQL Server is refused; the error names the missing programs."""
-    home = stand_ins.put_cluster(bare_machine / "mysql")
-    (home / "bin/ndbmtd").unlink()
-    monkeypatch.setenv("NDB_HOME", str(home))
+    (put_home() / "bin/ndbmtd").unlink()
     with pytest.raises(LabError, match="not a complete installation") as caught:
         discovery.find_ndb()
     assert caught.value.found == "no ndbmtd"
@@ -66,58 +72,43 @@ def test_a_mysqld_alone_on_path_is_no_cluster(
     assert discovery.find_ndb() is None
 
 
-def test_mixed_versions_are_refused(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mixed_versions_are_refused(put_home) -> None:
     """A mysqld of one release and data nodes of another are refused, naming both."""
-    home = stand_ins.put_cluster(bare_machine / "ndb", version="9.7.4", mysqld_version="9.7.3")
-    monkeypatch.setenv("NDB_HOME", str(home))
+    put_home(version="9.7.4", mysqld_version="9.7.3")
     with pytest.raises(LabError, match="different versions") as caught:
         discovery.find_ndb()
     assert "mysqld 9.7.3, ndbmtd 9.7.4" in str(caught.value)
 
 
-def test_a_rondb_is_an_ndb_cluster_too(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rondb_is_an_ndb_cluster_too(put_home) -> None:
     """RonDB has its own version, and its mysqld that of the MySQL whose options it takes."""
-    home = stand_ins.put_cluster(
-        bare_machine / "rondb", version="22.10.2", ndb_tool=stand_ins.RONDB_TOOL
-    )
-    monkeypatch.setenv("NDB_HOME", str(home))
+    put_home(version="22.10.2", ndb_tool=stand_ins.RONDB_TOOL)
     ndb = discovery.find_ndb()
     assert ndb is not None
     assert (ndb.ndb_version, ndb.mysqld_version) == ("22.10.2", "8.0.31")
 
 
-def test_a_mysqld_without_the_engine_is_refused(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mysqld_without_the_engine_is_refused(put_home) -> None:
     """A mysqld that cannot join a cluster is refused before any start."""
-    home = stand_ins.put_cluster(bare_machine / "ndb", engine=stand_ins.WITHOUT_ENGINE)
-    monkeypatch.setenv("NDB_HOME", str(home))
+    put_home(engine=stand_ins.WITHOUT_ENGINE)
     with pytest.raises(LabError, match="no ndbcluster storage engine") as caught:
         discovery.find_ndb()
     assert "unknown option" in str(caught.value)
 
 
-def test_a_program_that_may_not_be_executed_is_named(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_may_not_be_executed_is_named(put_home) -> None:
     """A program without its x bit is an error with its path, not a traceback."""
-    home = stand_ins.put_cluster(bare_machine / "ndb")
-    (home / "bin/ndb_mgmd").chmod(0o644)
-    monkeypatch.setenv("NDB_HOME", str(home))
+    (put_home() / "bin/ndb_mgmd").chmod(0o644)
     with pytest.raises(LabError, match="does not run") as caught:
         discovery.find_ndb()
     assert "ndb_mgmd: Permission denied" in str(caught.value)
 
 
-def test_a_missing_library_is_reported_in_the_programs_words(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_is_reported_in_the_programs_words(put_home) -> None:
     """The loader's message about a missing library reaches the user."""
-    home = stand_ins.put_cluster(bare_machine / "ndb")
     message = "error while loading shared libraries: libaio.so.1: cannot open shared object file"
     text = f"#!/bin/sh\necho '{message}' >&2\nexit 127\n"
-    stand_ins.put_program(home / "bin/ndbmtd", text)
-    monkeypatch.setenv("NDB_HOME", str(home))
+    stand_ins.put_program(put_home() / "bin/ndbmtd", text)
     with pytest.raises(LabError) as caught:
         discovery.find_ndb()
     assert message in str(caught.value)

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
-import re
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import pytest
+from vendor import Server
 
 from ndblab.error import LabError
 from ndblab.install import cache, download
@@ -17,61 +13,14 @@ from ndblab.install.progress import Phases
 
 CONTENT = bytes(range(256)) * 4096
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-@dataclass
-class Server:
-    """A file on a faulty server: it hangs up, ignores ranges, or announces a wrong size."""
-
-    url: str = ""
-    ranges: list[str | None] = field(default_factory=list)
-    sent_bytes: int = 0
-    cuts: list[int] = field(default_factory=list)
-    knows_ranges: bool = True
-    refuses_after: int = 100
-    said_length: int | None = None
+PATH = "/ndb.tar.gz"
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    state = Server()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = self.headers["Range"]
-            state.ranges.append(asked)
-            if len(state.ranges) > state.refuses_after:
-                self.send_error(503)
-                return
-            begin = 0
-            if asked and state.knows_ranges:
-                match = re.fullmatch(r"bytes=(\d+)-", asked)
-                assert match is not None
-                begin = int(match[1])
-                if begin >= len(CONTENT):
-                    self.send_error(416)
-                    return
-                self.send_response(206)
-                span = f"bytes {begin}-{len(CONTENT) - 1}/{len(CONTENT)}"
-                self.send_header("Content-Range", span)
-            else:
-                self.send_response(200)
-            length = state.said_length or len(CONTENT) - begin
-            self.send_header("Content-Length", str(length))
-            self.end_headers()
-            end = begin + state.cuts.pop(0) if state.cuts else len(CONTENT)
-            # Counted first: the client may be done before this thread runs again.
-            state.sent_bytes += end - begin
-            self.wfile.write(CONTENT[begin:end])
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
-        threading.Thread(target=serving.serve_forever, args=[0.01], daemon=True).start()
-        state.url = f"http://127.0.0.1:{serving.server_port}/ndb.tar.gz"
-        yield state
-        serving.shutdown()
+def server(server: Server) -> Server:
+    """A server with one file."""
+    server.files[PATH] = CONTENT
+    return server
 
 
 @pytest.fixture
@@ -87,7 +36,11 @@ def part(target: Path) -> Path:
 
 def fetch(server: Server, target: Path, **more: int) -> None:
     verify = partial(download.verified_sha256, expected=SHA256, name=server.url)
-    download.fetch(server.url, target, verify, Phases(show=False), **more)
+    download.fetch(server.url + PATH, target, verify, Phases(show=False), **more)
+
+
+def ranges(server: Server) -> list[str | None]:
+    return [span for _, span in server.asked]
 
 
 def test_a_broken_connection_is_resumed_where_it_broke(server: Server, target: Path) -> None:
@@ -95,7 +48,7 @@ def test_a_broken_connection_is_resumed_where_it_broke(server: Server, target: P
     server.cuts = [len(CONTENT) // 2]
     fetch(server, target)
     assert target.read_bytes() == CONTENT
-    assert server.ranges == [None, f"bytes={len(CONTENT) // 2}-"]
+    assert ranges(server) == [None, f"bytes={len(CONTENT) // 2}-"]
     assert server.sent_bytes == len(CONTENT)
     assert [p.name for p in target.parent.iterdir()] == [target.name]
 
@@ -104,17 +57,17 @@ def test_a_failed_download_is_resumed_by_the_next_command(
     server: Server, target: Path, part: Path
 ) -> None:
     """A server that goes away leaves a part; the next command fetches only the rest."""
-    server.cuts, server.refuses_after = [1000], 1
+    server.cuts, server.stays_up = [1000], False
     with pytest.raises(LabError, match="cannot be fetched") as caught:
         fetch(server, target)
     assert "503" in str(caught.value.found)
     assert "saved" in str(caught.value.next_step)
     assert part.read_bytes() == CONTENT[:1000]
     assert not target.exists()
-    server.refuses_after = 100
+    server.is_down = False
     fetch(server, target)
     assert target.read_bytes() == CONTENT
-    assert server.ranges[-1] == "bytes=1000-"
+    assert ranges(server)[-1] == "bytes=1000-"
 
 
 def test_a_server_that_ignores_ranges_starts_again(
@@ -132,7 +85,7 @@ def test_a_server_that_always_hangs_up_is_not_asked_forever(server: Server, targ
     server.knows_ranges, server.cuts = False, [5000] * 50
     with pytest.raises(LabError, match="cannot be fetched"):
         fetch(server, target)
-    assert len(server.ranges) == 2
+    assert len(server.asked) == 2
 
 
 def test_a_part_that_is_complete_is_not_downloaded_again(

@@ -25,6 +25,12 @@ def places(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return [folder, stand_ins.pack(rondb, bare_machine / "rondb.tar.gz")]
 
 
+def installed(folder: Path, version: str) -> install.Binaries:
+    """Install the tarball of another version."""
+    top = stand_ins.put_cluster(folder / "other", version=version)
+    return install.ensure(str(stand_ins.pack(top, folder / "other.tar.gz")), progress=False)
+
+
 def test_two_engines_share_one_sysbench(places: list[Path]) -> None:
     """In the order in which they are named, from a folder and from a tarball."""
     first, second = engines.both(",".join(map(str, places)), progress=False)
@@ -37,9 +43,7 @@ def test_a_comparison_leaves_the_usual_installation_as_it_is(
     places: list[Path], tmp_path: Path
 ) -> None:
     """The lab goes on with the installation that it had, not with the newest."""
-    other = stand_ins.put_cluster(tmp_path / "other", version="8.0.26")
-    packed = stand_ins.pack(other, tmp_path / "other.tar.gz")
-    usual = install.ensure(str(packed), progress=False)
+    usual = installed(tmp_path, "8.0.26")
     engines.both(",".join(map(str, places)), progress=False)
     assert install.find() == usual
 
@@ -50,8 +54,7 @@ def test_only_a_release_that_is_not_here_has_to_be_fetched(
     """Folders, tarballs and installed releases take nothing of a user who is not root."""
     named = f"8.0.26,{places[1]}"
     assert engines.sources(named) == [{"release": "8.0.26"}, {"tarball": str(places[1])}]
-    packed = stand_ins.put_cluster(tmp_path / "other", version="8.0.26")
-    install.ensure(str(stand_ins.pack(packed, tmp_path / "other.tar.gz")), progress=False)
+    installed(tmp_path, "8.0.26")
     assert engines.sources("8.0.26,9.7.4") == [{"tarball": "8.0.26"}, {"release": "9.7.4"}]
     (tmp_path / "9.7.4").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -63,8 +66,7 @@ def test_engines_are_found_without_installing_any(places: list[Path], tmp_path: 
     folder, tarball = places
     assert engines.find(f"{folder},{tarball}") is None
     assert engines.find(f"{folder},8.0.26") is None
-    packed = stand_ins.put_cluster(tmp_path / "other", version="8.0.26")
-    install.ensure(str(stand_ins.pack(packed, tmp_path / "other.tar.gz")), progress=False)
+    installed(tmp_path, "8.0.26")
     first, second = engines.find(f"{folder},8.0.26")
     assert (first.ndb_version, second.ndb_version) == ("9.7.4", "8.0.26")
     assert first.sysbench == second.sysbench
@@ -93,9 +95,9 @@ def test_a_version_is_found_wherever_it_is_installed(
     """In the cache, or where NDB_HOME or PATH has it."""
     assert engines.present("9.7.4") is None
     monkeypatch.setenv("NDB_HOME", str(places[0]))
-    found = engines.present("9.7.4")
-    assert found
-    assert found.mysqld.is_relative_to(places[0])
+    present = engines.present("9.7.4")
+    assert present
+    assert present.mysqld.is_relative_to(places[0])
     engines.check_present("9.7.4")
     assert engines.sources("9.7.4,8.0.26") == [{"tarball": "9.7.4"}, {"release": "8.0.26"}]
 
@@ -111,7 +113,7 @@ def test_a_version_that_is_not_installed_is_told_how_to_get(
     with pytest.raises(LabError, match=f"{version} is not installed") as caught:
         engines.check_present(version)
     assert caught.value.found == "installed: none"
-    install.ensure(str(stand_ins.pack(places[0], tmp_path / "ndb.tar.gz")), progress=False)
+    installed(tmp_path, "9.7.4")
     with pytest.raises(LabError) as caught:
         engines.check_present(version)
     assert caught.value.found == "installed: 9.7.4"

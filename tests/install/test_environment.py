@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from stand_ins import put_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,10 +22,7 @@ def wanted() -> set[str]:
 
 def put(path: Path, body: str) -> Path:
     """Make a program of the shell."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
+    return put_program(path, f"#!/bin/sh\n{body}\n")
 
 
 def lab(folder: Path, **variables: str) -> subprocess.CompletedProcess:

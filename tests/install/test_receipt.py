@@ -63,10 +63,10 @@ def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path
     """A cache that a home directory only links to is the same cache."""
     root = certify(ndb)
     (tmp_path / "link").symlink_to(root.parent)
-    found = cache.receipt(tmp_path / "link" / root.name)
-    assert found is not None
-    assert found.ndb is not None
-    assert found.ndb.mysqld.is_file()
+    receipt = cache.receipt(tmp_path / "link" / root.name)
+    assert receipt is not None
+    assert receipt.ndb is not None
+    assert receipt.ndb.mysqld.is_file()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])

@@ -44,12 +44,6 @@ def stranger() -> Iterator[vendor.Signer]:
 
 
 @pytest.fixture
-def server() -> Iterator[vendor.Server]:
-    with vendor.serving() as serving:
-        yield serving
-
-
-@pytest.fixture
 def machine(
     bare_machine: Path,
     server: vendor.Server,
@@ -100,8 +94,8 @@ def publish(
 
 def installed(machine: Path) -> list[str]:
     """List what looks like an installation or like half of one."""
-    found = (machine / "cache/ndblab").glob("*")
-    return sorted(p.name for p in found if p.name.startswith(("ndb-", "tarball.partial")))
+    folders = (machine / "cache/ndblab").glob("*")
+    return sorted(p.name for p in folders if p.name.startswith(("ndb-", "tarball.partial")))
 
 
 def downloaded(machine: Path) -> list[str]:
@@ -204,7 +198,7 @@ def test_a_tarball_that_was_changed_installs_nothing(machine: Path, server: vend
 
 def test_a_download_that_is_cut_is_resumed(machine: Path, server: vendor.Server) -> None:
     """A server that goes away leaves a part; the next command fetches the rest of it."""
-    server.cuts = [100]
+    server.cuts, server.stays_up = [100], False
     with pytest.raises(LabError, match=r"8\.0\.26 cannot be fetched from its vendor") as caught:
         install.ensure(release="8.0.26", progress=False)
     assert "503" in caught.value.found

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import functools
 import hashlib
-import http.server
 import os
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import stand_ins
+from vendor import Server
 
 from ndblab import install
 from ndblab.error import LabError
@@ -29,12 +26,10 @@ def tarball(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{serving.server_port}"
-        serving.shutdown()
+def url(server: Server, tarball: Path) -> str:
+    """Where the tarball is published."""
+    server.files[f"/{tarball.name}"] = tarball.read_bytes()
+    return f"{server.url}/{tarball.name}"
 
 
 def sha256(path: Path) -> str:
@@ -93,9 +88,8 @@ def test_a_second_installation_of_a_tarball_does_nothing(machine: Path, tarball:
     assert first.mysqld.stat().st_ctime_ns == before
 
 
-def test_a_tarball_is_downloaded_and_verified(machine: Path, tarball: Path, server: str) -> None:
+def test_a_tarball_is_downloaded_and_verified(machine: Path, tarball: Path, url: str) -> None:
     """A tarball with the right checksum is downloaded and installed, and then deleted."""
-    url = f"{server}/{tarball.name}"
     binaries = install.ensure(url, sha256(tarball).upper(), progress=False)
     assert binaries.ndb_version == "9.7.4"
     assert not list((machine / "cache/ndblab/downloads").iterdir())
@@ -103,12 +97,11 @@ def test_a_tarball_is_downloaded_and_verified(machine: Path, tarball: Path, serv
 
 @pytest.mark.parametrize("remote", [False, True])
 def test_a_wrong_checksum_installs_nothing(
-    machine: Path, tarball: Path, server: str, remote: bool
+    machine: Path, tarball: Path, url: str, remote: bool
 ) -> None:
     """A tarball with another checksum is refused before it is unpacked."""
-    place = f"{server}/{tarball.name}" if remote else str(tarball)
     with pytest.raises(LabError):
-        install.ensure(place, "0" * 64, progress=False)
+        install.ensure(url if remote else str(tarball), "0" * 64, progress=False)
     assert install.find() is None
 
 
@@ -148,9 +141,7 @@ def test_a_truncated_tarball_is_refused(machine: Path, tarball: Path) -> None:
     assert str(machine / "cache/ndblab/tarball.log") in caught.value.next_step
 
 
-def test_a_machine_without_debian_gets_advice(
-    bare_machine: Path,
-) -> None:
+def test_a_machine_without_debian_gets_advice(bare_machine: Path) -> None:
     """Where nothing is installed or packaged by Debian, the error lists what to do."""
     with pytest.raises(LabError) as caught:
         install.ensure(progress=False)

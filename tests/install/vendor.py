@@ -1,4 +1,4 @@
-"""A vendor on this machine: keys made for a test, signatures, and a server that can hang up."""
+"""A vendor on this machine: keys made for a test, signatures, and a server with faults."""
 
 from __future__ import annotations
 
@@ -58,13 +58,21 @@ def signer(name: str) -> Iterator[Signer]:
 
 @dataclass
 class Server:
-    """Files by their path; `cuts` are the bytes after which it hangs up, download by download."""
+    """Files by their path, what was `asked` for (a path and a range), and how many bytes were sent.
+
+    `cuts` are the bytes after which it hangs up, download by download; unless it `stays_up`, it is
+    down after them. It may know no ranges, and say a wrong length.
+    """
 
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     asked: list[tuple[str, str | None]] = field(default_factory=list)
+    sent_bytes: int = 0
     cuts: list[int] = field(default_factory=list)
+    stays_up: bool = True
     is_down: bool = False
+    knows_ranges: bool = True
+    said_length: int | None = None
 
 
 @contextlib.contextmanager
@@ -80,20 +88,26 @@ def serving() -> Iterator[Server]:
             if state.is_down or content is None:
                 self.send_error(503 if state.is_down else 404)
                 return
-            begin = int(re.fullmatch(r"bytes=(\d+)-", span)[1]) if span else 0
-            self.send_response(206 if span else 200)
-            if span:
-                size = len(content)
+            begin, size = 0, len(content)
+            if span and state.knows_ranges:
+                begin = int(re.fullmatch(r"bytes=(\d+)-", span)[1])
+            if begin and begin >= size:
+                self.send_error(416)
+                return
+            self.send_response(206 if begin else 200)
+            if begin:
                 self.send_header("Content-Range", f"bytes {begin}-{size - 1}/{size}")
-            self.send_header("Content-Length", str(len(content) - begin))
+            self.send_header("Content-Length", str(state.said_length or size - begin))
             self.end_headers()
-            self.wfile.write(content[begin : begin + (self._cut() or len(content))])
+            sent = content[begin : begin + (self._cut() or size)]
+            # Counted first: the client may be done before this thread runs again.
+            state.sent_bytes += len(sent)
+            self.wfile.write(sent)
 
         def _cut(self) -> int | None:
             if not state.cuts or self.path.endswith(".asc"):
                 return None
-            # What comes after the cut finds no server.
-            state.is_down = len(state.cuts) == 1
+            state.is_down = not state.stays_up and len(state.cuts) == 1
             return state.cuts.pop(0)
 
         def log_message(self, *_: object) -> None:

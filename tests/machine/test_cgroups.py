@@ -27,7 +27,7 @@ def test_period_and_quota_are_the_shortest_that_the_kernel_takes(cpus):
 def test_periods_of_groups_differ_so_that_their_phases_pass_each_other(cpus, steps):
     """Neighbours meet once in about 250 periods; nobody gets more than the share, or much less."""
     (before, _), (period, quota) = (
-        cgroups.period_and_quota_us(cpus, each) for each in (steps - 1, steps)
+        cgroups.period_and_quota_us(cpus, n) for n in (steps - 1, steps)
     )
     shortest, _ = cgroups.period_and_quota_us(cpus)
     assert (period - before) / shortest == pytest.approx(1 / 250, rel=0.26)

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+import waiting
 from ndblab.machine import commands
 
 CAPTURED = Path(__file__).parents[1] / "captured/apt"
@@ -90,14 +90,6 @@ def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals)
             parent.wait(20)
         finally:
             parent.kill()
-    assert gone_within(child, 10)
-
-
-def gone_within(process: psutil.Process, seconds: float) -> bool:
-    """Whether a process ends in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.02)
-    return False
+    waiting.until(
+        lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, 10, "its end"
+    )

@@ -39,10 +39,10 @@ def test_all_processes_count_but_the_labs_and_the_kernels(tmp_path: Path):
 def test_a_process_that_ended_between_two_readings_is_not_missed(tmp_path: Path):
     """Its time has passed to its parent; what it had used before does not count."""
     before, after = reading(tmp_path, "before", 100), reading(tmp_path, "after", 101)
-    found = company.between(before, after)
+    used = company.between(before, after)
     assert 8997 not in after.others
     # Ticks of 10 ms: 2 of process 1, 23 - 21 of the shell with its ended child, 21 of the next.
-    assert found == company.Company(12.5, "python3")
+    assert used == company.Company(12.5, "python3")
     assert company.between(before, before) == company.NO_COMPANY
 
 
@@ -58,9 +58,9 @@ def test_another_process_with_the_number_of_an_ended_one_is_a_new_one(tmp_path: 
 def test_company_above_the_limit_disturbs(monkeypatch: pytest.MonkeyPatch):
     """The line says who it is, and how busy."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
-    found = company.Company(31.2, "chromium")
-    assert str(found) == "chromium uses 31 % of the CPUs"
-    assert found.disturbs
+    others = company.Company(31.2, "chromium")
+    assert str(others) == "chromium uses 31 % of the CPUs"
+    assert others.disturbs
     assert not company.Company(5.0, "cron").disturbs
 
 
@@ -75,10 +75,10 @@ def test_a_busy_process_is_company_unless_it_is_the_labs(tmp_path: Path):
         time.sleep(1)
         after = LOCAL.company()
         assert own.pid not in after.others
-        alone = [each._replace(others={pid: each.others[pid]}) for each in (before, after)]
-        found = company.between(*alone)
-        assert found.name == guest.name
-        assert 1 < found.pct <= 100 / before.cpus + 5
+        alone = [seen._replace(others={pid: seen.others[pid]}) for seen in (before, after)]
+        used = company.between(*alone)
+        assert used.name == guest.name
+        assert 1 < used.pct <= 100 / before.cpus + 5
     finally:
         own.kill()
         own.wait()

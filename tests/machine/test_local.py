@@ -1,9 +1,11 @@
-"""This machine: processes by their mark, files, ports, and what is left of processes that ended."""
+"""This machine: processes by their mark, files, ports, and what is left of processes that ended.
+
+What other hosts do alike is tested here and there by `hosts/test_remote.py`.
+"""
 
 from __future__ import annotations
 
 import ctypes
-import inspect
 import os
 import socket
 import subprocess
@@ -15,10 +17,8 @@ import psutil
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import Machine, local
+from ndblab.machine import local
 from ndblab.machine.local import LOCAL
-
-SLEEP = ["sleep", "600"]
 
 
 @pytest.fixture
@@ -42,26 +42,6 @@ def segment_of_another_process(mark: Path | None) -> tuple[subprocess.Popen, int
     argv = [sys.executable, "-c", body]
     child = LOCAL.spawn(argv, mark, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     return child, int(child.stdout.readline())
-
-
-def test_this_machine_offers_all_that_a_machine_does():
-    """By the same names and parameters, so that another kind of machine can take its place."""
-    for name, asked in vars(Machine).items():
-        if callable(asked) and not name.startswith("_"):
-            offered = inspect.signature(getattr(LOCAL, name)).parameters
-            assert list(offered) == list(inspect.signature(asked).parameters)[1:], name
-
-
-def test_only_the_processes_with_the_mark_are_ended(tmp_path: Path):
-    """Another cluster on the same machine keeps running."""
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    children = [LOCAL.spawn(SLEEP, folder) for folder in (ours, theirs)]
-    try:
-        assert [found.pid for found in LOCAL.marked(ours)] == [children[0].pid]
-        assert LOCAL.end(ours) == 1
-        assert children[1].poll() is None
-    finally:
-        LOCAL.end(theirs)
 
 
 def test_programs_are_ended_in_the_order_that_is_asked_for(mark: Path):
@@ -91,14 +71,6 @@ def test_a_process_that_ignores_its_end_is_killed(mark: Path):
     assert not psutil.pid_exists(child.pid)
 
 
-def test_a_marked_process_is_described(mark: Path):
-    """Its id, program, command line and memory."""
-    child = LOCAL.spawn(SLEEP, mark)
-    (found,) = LOCAL.marked(mark)
-    assert (found.pid, found.program, list(found.argv)) == (child.pid, "sleep", SLEEP)
-    assert found.rss_bytes > 0
-
-
 def test_a_killed_process_leaves_no_memory_segment(tmp_path: Path):
     """Segments of other processes stay."""
     other, unrelated = segment_of_another_process(None)
@@ -120,34 +92,11 @@ def test_a_process_that_is_ended_by_its_mark_leaves_no_memory_segment(mark: Path
     assert made not in segments()
 
 
-def test_output_is_appended_to_the_log(tmp_path: Path):
-    """Of both streams, with the environment that is added to the lab's own."""
-    log = tmp_path / "log"
-    log.write_text("before\n")
-    argv = ["sh", "-c", "echo $WORD; echo error >&2"]
-    assert LOCAL.spawn(argv, env={"WORD": "out"}, log=log).wait() == 0
-    assert log.read_text() == "before\nout\nerror\n"
-
-
 def test_the_users_password_for_other_servers_is_not_handed_on(monkeypatch):
     """The library of sysbench would send it for an account that has none, and be refused."""
     monkeypatch.setenv("MYSQL_PWD", "secret")
     child = LOCAL.spawn(["printenv", "MYSQL_PWD"], stdout=subprocess.PIPE, text=True)
     assert child.communicate() == ("", None)
-
-
-def test_a_missing_program_is_one_message(tmp_path: Path):
-    """No traceback of subprocess for a missing binary."""
-    with pytest.raises(LabError, match="could not be started"):
-        LOCAL.spawn([str(tmp_path / "mysqld")], tmp_path)
-
-
-def test_a_missing_file_is_empty_and_a_file_is_read_as_it_was_put(tmp_path: Path):
-    """A log that is not there yet is no error."""
-    path = tmp_path / "config.ini"
-    assert LOCAL.get(path) == ""
-    LOCAL.put(path, "[ndbd]\n")
-    assert LOCAL.get(path) == "[ndbd]\n"
 
 
 def test_only_what_matches_is_removed(tmp_path: Path):

@@ -19,6 +19,15 @@ def ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
 
 
+def scope_of_user(root: Path, scope: str) -> Path:
+    """Put this process into a scope of user 1000 to which systemd delegates no cpu."""
+    own = f"user.slice/user-1000.slice/user@1000.service/app.slice/{scope}"
+    (root / "proc/self/cgroup").write_text(f"0::/{own}\n")
+    folder(root, f"sys/fs/cgroup/{own}")
+    (root / "sys/fs/cgroup" / own / "cgroup.controllers").write_text("memory pids\n")
+    return root
+
+
 def test_a_container_with_cpus_has_these_and_cannot_divide_them(tmp_path: Path):
     """Its hierarchy is mounted read-only, also for root: docker run --cpus=6."""
     root = unpack("container-cpu-max", tmp_path)
@@ -75,22 +84,14 @@ def test_a_user_to_whom_systemd_does_not_delegate_cpu_is_told_the_line_to_type(
 def test_a_terminal_without_the_cpu_controller_does_not_matter(tmp_path: Path, ordinary_user):
     """Systemd enables controllers for the groups that ask: a scope of the lab gets cpu."""
     root = folder(unpack("fedora-user", tmp_path), "run/user/1000/bus")
-    own = "user.slice/user-1000.slice/user@1000.service/app.slice/app-terminal.scope"
-    (root / "proc/self/cgroup").write_text(f"0::/{own}\n")
-    scope = folder(root, f"sys/fs/cgroup/{own}") / "sys/fs/cgroup" / own
-    (scope / "cgroup.controllers").write_text("memory pids\n")
-    assert own_cgroup.cpu_controller(root).kind == "systemd"
+    assert own_cgroup.cpu_controller(scope_of_user(root, "app-terminal.scope")).kind == "systemd"
 
 
 def test_a_scope_without_the_cpu_controller_is_named(tmp_path: Path, ordinary_user, monkeypatch):
     """It is in the lab's scope already, and still cannot limit CPUs."""
     monkeypatch.setenv("NDBLAB_SCOPE", "1")
     root = folder(unpack("fedora-user", tmp_path), "run/user/1000/bus")
-    own = "user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope"
-    (root / "proc/self/cgroup").write_text(f"0::/{own}\n")
-    scope = folder(root, f"sys/fs/cgroup/{own}") / "sys/fs/cgroup" / own
-    (scope / "cgroup.controllers").write_text("memory pids\n")
-    controller = own_cgroup.cpu_controller(root)
+    controller = own_cgroup.cpu_controller(scope_of_user(root, "run-r1.scope"))
     assert controller.kind == "undelegated"
     assert "to this scope, not cpu" in controller.reason
 
@@ -99,9 +100,7 @@ def test_a_scope_of_a_user_who_does_not_linger_ends_at_log_out(tmp_path: Path, o
     """A login session goes on with its processes; what the user's systemd has started does not."""
     root = unpack("fedora-user", tmp_path)
     assert not own_cgroup.ends_at_log_out(root, "tester")
-    scope = "user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope"
-    (root / "proc/self/cgroup").write_text(f"0::/{scope}\n")
-    assert own_cgroup.ends_at_log_out(root, "tester")
+    assert own_cgroup.ends_at_log_out(scope_of_user(root, "run-r1.scope"), "tester")
     (folder(root, "var/lib/systemd/linger") / "var/lib/systemd/linger/tester").touch()
     assert not own_cgroup.ends_at_log_out(root, "tester")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 
 import pytest
 
+import waiting
 from ndblab.machine import spinner
 
 
@@ -17,14 +17,9 @@ def test_a_spinner_has_the_priority_and_the_cpu_that_are_asked_for(idle: bool):
     cpu = max(os.sched_getaffinity(0))
     child = subprocess.Popen(spinner.command(idle=idle, cpu=cpu))
     try:
-        deadline = time.monotonic() + 10
-        wanted = os.SCHED_IDLE if idle else os.SCHED_OTHER
-        while (os.sched_getaffinity(child.pid), os.sched_getscheduler(child.pid)) != (
-            {cpu},
-            wanted,
-        ):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        policy = os.SCHED_IDLE if idle else os.SCHED_OTHER
+        waiting.until(lambda: os.sched_getscheduler(child.pid) == policy, 10, "its priority")
+        waiting.until(lambda: os.sched_getaffinity(child.pid) == {cpu}, 10, "its CPU")
         assert child.poll() is None
     finally:
         child.kill()

@@ -13,10 +13,10 @@ from ndblab.machine import topology
 
 
 def cores(cpus: tuple[topology.Cpu, ...]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    ids: dict[int, list[int]] = {}
     for cpu in cpus:
-        found.setdefault(cpu.core, []).append(cpu.id)
-    return found
+        ids.setdefault(cpu.core, []).append(cpu.id)
+    return ids
 
 
 def test_96_logical_cpus_are_48_cores_on_8_numa_nodes(tmp_path: Path):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import small_runs
+import waiting
 from campaign import checks
 from ndblab import dataset
-from ndblab.cluster import readiness
 from ndblab.design import catalogue
 from ndblab.planning.workload import is_good
 
@@ -57,7 +57,7 @@ def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(cluster_folder
     folder, runs, before = cluster_folder, tmp_path / "runs", checks.orphaned_segments()
     argv = [sys.executable, "-c", PROGRAM, str(runs), str(PORT)]
     with subprocess.Popen(argv) as lab:
-        readiness.wait_until(
+        waiting.until(
             lambda: small_runs.saved(runs) >= 2 or lab.poll() is not None,
             180, "two runs",
         )  # fmt: skip

@@ -79,7 +79,7 @@ def part(
     `transporter`, "shm" or "tcp", is that of all endpoints. LabError if no part is possible.
     """
     check(experiment)
-    known = {each.name: getattr(experiment, each.name) for each in fields(Experiment)}
+    known = {f.name: getattr(experiment, f.name) for f in fields(Experiment)}
     known |= {
         "variants": tuple(v for v in experiment.variants if not _needs(v, experiment)),
         "grid": _grid(experiment, transporter),

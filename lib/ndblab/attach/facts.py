@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.attach.endpoint import Endpoint
 from ndblab.attach.target import Session, Target
-from ndblab.cluster import management_client
+from ndblab.cluster import management_client, variables
 from ndblab.cluster.management_client import DEACTIVATED, Shown
 from ndblab.error import LabError
 
@@ -176,7 +176,7 @@ def read(target: Target, binaries: Binaries) -> Facts:
                 for node, kind, pid, name, uri in processes
             ),
             _links(session),
-            _config(session),
+            variables.parameters_shown(session.run),
             {int(node): (int(used), int(total)) for node, used, total in memory},
             {kind: int(number) for kind, number in threads},
         )
@@ -221,17 +221,6 @@ def _links(session: Session) -> tuple[tuple[int, int, str], ...]:
     except LabError:
         links = session.run(statement.format("''", "transporters"))
     return tuple(sorted((int(node), int(other), str(kind)) for node, other, kind in links))
-
-
-def _config(session: Session) -> dict[int, dict[str, str]]:
-    config: dict[int, dict[str, str]] = {}
-    for node, name, value in session.run(
-        "SELECT v.node_id, p.param_name, v.config_value FROM ndbinfo.config_values v"
-        " JOIN ndbinfo.config_params p ON p.param_number = v.config_param"
-        " ORDER BY v.node_id, p.param_name"
-    ):
-        config.setdefault(int(node), {})[str(name)] = "" if value is None else str(value)
-    return config
 
 
 def _digest(known: object) -> str:

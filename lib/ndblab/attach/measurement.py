@@ -87,7 +87,7 @@ def describe_only(experiment: Experiment, request: Request) -> str:
         *dry_run.contrasts(allowed, known.size),
         f"# endpoints: {', '.join(map(str, target.endpoints))}, as {target.login.user}",
         "# a schema, whose name is random, by the first of them",
-        *(f"{each};" for name in allowed.schemas for each in own_schema.statements(name)[0]),
+        *(f"{made};" for name in allowed.schemas for made in own_schema.statements(name)[0]),
         "# the load; sysbench reads the password, if there is one, from a file in memory",
         *_inputs(allowed, known),
         *_prepared(allowed, known),
@@ -185,7 +185,7 @@ class AttachedCluster(Clusters):
             self.writer.add_config(name, text)
         self.writer.note(
             starts=self.starts,
-            timings={"prepare_s": sum(each.seconds for _, each in filled)},
+            timings={"prepare_s": sum(load.seconds for _, load in filled)},
             filled=filled[0][1].to_dict(),
         )
         self.progress = False

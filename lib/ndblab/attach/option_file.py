@@ -42,12 +42,8 @@ def lines(
 ) -> Iterator[tuple[str, str, str | None]]:
     """Yield group, name and value of each option, in order; the value is None if there is no "=".
 
-    OSError or ValueError as `read` does.
-
-    Parameters
-    ----------
-    lenient : whether to read a file that MySQL's programs would not: one that every user may write,
-        or that begins with a byte order mark.
+    OSError or ValueError as `read` does. With `lenient`, files are read that MySQL's programs would
+    not: those that every user may write, or that begin with a byte order mark.
     """
     if not lenient and file.stat().st_mode & stat.S_IWOTH:
         raise ValueError(f"{file} may be written by every user of this host")

@@ -94,7 +94,7 @@ def prepared(
         print(f"cleared up after a killed lab: {done}", file=sys.stderr)
         facts = read(target, binaries)
     options = [variant.table_options for variant in experiment.variants]
-    more = [each for each in dict.fromkeys(options[1:]) if each != options[0]]
+    more = [option for option in dict.fromkeys(options[1:]) if option != options[0]]
     more = more if experiment.sets_variables else []
     tables = fitting.tables * (1 + len(more))
     planning.check_room(facts, dataclasses.replace(fitting, tables=tables))
@@ -104,7 +104,7 @@ def prepared(
             experiment, len(target.endpoints), facts.transporter,
             own_schema.new_name(facts.servers[0].node_id), target.login.user,
             f"/proc/self/fd/{handle}" if handle is not None else "",
-            {each: own_schema.new_name(facts.servers[0].node_id) for each in more},
+            {option: own_schema.new_name(facts.servers[0].node_id) for option in more},
         )  # fmt: skip
         yield Prepared(fitting, given, binaries, host.read(), target, facts, plan, allowed, handle)
 

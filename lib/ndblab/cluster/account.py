@@ -37,9 +37,9 @@ _DAYS = "30"
 
 @dataclass
 class Account:
-    """Name and password; `authority` is the CA certificate that signs those of the servers."""
+    """A random password; `authority` is the CA certificate that signs those of the servers."""
 
-    password: str = field(repr=False)
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     authority: str = ""
 
     @property
@@ -62,11 +62,6 @@ class Account:
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         where = {"host": node.endpoint, "port": node.port}
         return {**where, "user": config.ACCOUNT, "password": self.password, "ssl": context}
-
-
-def new() -> Account:
-    """Return an account with a random password."""
-    return Account(secrets.token_urlsafe(24))
 
 
 def give_certificates(cluster: Cluster) -> None:

@@ -185,12 +185,9 @@ class Cluster:
     def limit(self, quotas_cpus: Mapping[str, float | None] = MappingProxyType({})) -> None:
         """Put every node under the CPU limits of a `scaled` plan; other plans have none.
 
-        It may be called again, to change the limits of running nodes.
-
-        Parameters
-        ----------
-        quotas_cpus : limits in CPUs (None: no limit) in place of the plan's, by name of a node, by
-            role, or of the "sql" side as a whole. A node gets at most the limit of its side.
+        It may be called again, to change the limits of running nodes. `quotas_cpus` are limits in
+        CPUs (None: no limit) in place of the plan's, by name of a node, by role, or of the "sql"
+        side as a whole. A node gets at most the limit of its side.
         """
         for host, groups in self.groups.items():
             self._limit(host, groups, self.every_site[host].plan, quotas_cpus)
@@ -223,12 +220,12 @@ class Cluster:
         Both are in microseconds, by node name. A node that has used up its quota waits for the next
         period, which shows in latency.
         """
-        found = {}
+        lengthened = {}
         for node in (node for node in self.plan.nodes if self.periods_us.get(node.name)):
             set_us = self.periods_us[node.name]
             if (now_us := self.groups[node.host].period_us(_group(node))) > set_us:
-                found[node.name] = (set_us, now_us)
-        return found
+                lengthened[node.name] = (set_us, now_us)
+        return lengthened
 
     def tell_neighbours(self, told: bool) -> None:
         """Tell every MySQL server which data node is its own, or that none is."""
@@ -240,11 +237,8 @@ class Cluster:
     def client_prefix(self, host: str = "") -> list[str]:
         """Return the command prefix that gives a load generator its share of the CPUs.
 
-        Under quotas it is empty until the limits are set.
-
-        Parameters
-        ----------
-        host : where the load generator runs, if not on the host of that role.
+        Under quotas it is empty until the limits are set. `host` is where the load generator runs,
+        if not on the host of that role.
         """
         if self.groups and not self.limited:
             return []

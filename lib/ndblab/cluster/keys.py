@@ -123,14 +123,11 @@ def check_encryption(cluster: Cluster) -> None:
     links = encryption(cluster)
     plain = [(node, remote) for node, remote, kind, tls in links if kind != "SHM" and not tls]
     if plain or not links:
-        told = _named(plain) if plain else "ndbinfo tells of no link"
+        pairs = ", ".join(f"{node} and {remote}" for node, remote in plain)
+        told = f"plain text between nodes {pairs}" if plain else "ndbinfo tells of no link"
         raise LabError(
             "NDB's links are not encrypted as planned",
             found=told,
             expected="TLS on every link that uses TCP",
             next_step="Look at the logs in the cluster's folder; nothing was measured.",
         )
-
-
-def _named(links: list[tuple[int, int]]) -> str:
-    return "plain text between nodes " + ", ".join(f"{one} and {other}" for one, other in links)

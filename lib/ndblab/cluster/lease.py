@@ -27,11 +27,7 @@ def hold(folder: Path, ports: bool = True) -> Iterator[int]:
 
     If a lab has died, its watchdog may still be cleaning up: this waits for it, then ends whatever
     both have left behind. LabError if another lab uses the folder, or a cluster started by hand
-    runs in it.
-
-    Parameters
-    ----------
-    ports : whether the cluster has ports, so that a second one needs others.
+    runs in it; with `ports`, it says that a second cluster needs others.
     """
     _check_ours(folder)
     try:
@@ -72,9 +68,9 @@ def write(folder: Path, record: dict[str, object]) -> None:
 
 def _check_ours(folder: Path) -> None:
     """Refuse a folder with other files in it, since a cluster's start removes files."""
-    strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
-    strange = [name for name in strange if name != twins.FOLDER]
-    if strange and not {"lock", cleanup.RECORD} & set(strange):
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    strange = names - {twins.FOLDER}
+    if strange and not {"lock", cleanup.RECORD} & strange:
         raise LabError(
             "The cluster folder contains other files",
             found=f"{', '.join(sorted(strange)[:5])} in {folder}",

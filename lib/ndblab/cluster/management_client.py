@@ -39,16 +39,20 @@ class Shown:
     state: str = ""
 
 
+def states(status: str) -> dict[int, str]:
+    """Read the state of each data node, by node id, from the answer to `all status`."""
+    return {int(node): state for node, state in _STATE.findall(status)}
+
+
 def nodes(show: str, status: str) -> tuple[Shown, ...]:
     """Read the nodes from the answers to `show` and `all status`."""
-    shown, kind = [], ""
-    states = {int(node): state for node, state in _STATE.findall(status)}
+    shown, kind, state_of = [], "", states(status)
     for line in show.splitlines():
         if section := _SECTION.match(line):
             kind = section[1]
         elif kind and (node := _NODE.match(line)):
             address, version = node[2] or "", (node[3] or "").strip()
-            state = DEACTIVATED if _DEACTIVATED in line else states.get(int(node[1]), "")
+            state = DEACTIVATED if _DEACTIVATED in line else state_of.get(int(node[1]), "")
             shown.append(Shown(int(node[1]), kind, address, version, state))
     return tuple(shown)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.error import LabError
 from ndblab.formatting import listed
-from ndblab.machine import commands
+from ndblab.machine import commands, files
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster, Site
@@ -75,39 +75,37 @@ def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
     folder, output = Path(node.data_dir), cluster.output(node)
     get = cluster.machine_of(node).get
     own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}.get(node.role)
-    found = reason(node.role, get(folder / own) if own else "", get(output))
+    why = reason(node.role, get(folder / own) if own else "", get(output))
     next_step = _where(cluster, node)
     for host, place in full.items():
-        found = f"no space left in {place}{host and f' of host {host}'}"
+        why = f"no space left in {place}{host and f' of host {host}'}"
         next_step = f"Free some space there. {next_step}"
     return LabError(
         f"{node.name} (node {node.node_id}) ended by itself, "
         f"{commands.exit_reason(cluster.processes[node.name].poll())}",
-        found=found,
+        found=why,
         expected="a node that keeps running",
         next_step=next_step,
     )
 
 
-def late(cluster: Cluster, nodes: Sequence[Node], found: str, after_s: float) -> LabError:
-    """Explain that nodes run but do not serve in time; quote the end of the first one's log.
+def late(cluster: Cluster, nodes: Sequence[Node], known: str, after_s: float) -> LabError:
+    """Explain that nodes run but do not serve in time, with what is `known` of them.
 
-    Parameters
-    ----------
-    found : what else is known of them.
+    The end of the first one's log is quoted.
     """
-    node = nodes[0]
-    own = Path(node.data_dir) / "error.log" if node.role == "mysqld" else cluster.output(node)
+    first = nodes[0]
+    own = Path(first.data_dir) / "error.log" if first.role == "mysqld" else cluster.output(first)
     text = ""
     with contextlib.suppress(LabError):
-        text = cluster.machine_of(node).get(own)
-    names = listed(f"{each.name} (node {each.node_id})" for each in nodes)
+        text = cluster.machine_of(first).get(own)
+    names = listed(f"{node.name} (node {node.node_id})" for node in nodes)
     return LabError(
         f"Timed out waiting for {names}",
-        found=f"{found} after {after_s:.0f} s; the log of {node.name} ends: "
+        found=f"{known} after {after_s:.0f} s; the log of {first.name} ends: "
         f"{tail(text, 2) or 'nothing in it'}",
         expected="a node that serves",
-        next_step=f"{_where(cluster, node)} Look there for the cause, such as a setting or too "
+        next_step=f"{_where(cluster, first)} Look there for the cause, such as a setting or too "
         "little CPU; then run the same command again.",
     )
 
@@ -129,13 +127,13 @@ def events(cluster_log: str, began_s: float, ended_s: float) -> list[Event]:
     Lines are dated in UTC from 9.0 on and in local time before. Events are checkpoints, starts,
     ends and connections of nodes, and warnings.
     """
-    found = []
+    selected = []
     for at_s, line in _lines(cluster_log, began_s, ended_s):
         kinds = (kind for kind, pattern in _KINDS if pattern.search(line["text"]))
         kind = next(kinds, "warning" if line["level"] in ("WARNING", "ALERT", "ERROR") else None)
         if kind is not None:
-            found.append(Event(at_s, int(line["node"] or 0), kind, line["text"].strip()))
-    return found
+            selected.append(Event(at_s, int(line["node"] or 0), kind, line["text"].strip()))
+    return selected
 
 
 def between(cluster_log: str, began_s: float, ended_s: float) -> str:
@@ -153,9 +151,8 @@ def _lines(text: str, began_s: float, ended_s: float) -> Iterator[tuple[float, r
 
 def _is_full(site: Site) -> bool:
     """Return whether the disk of a cluster's folder on a host has next to no space left."""
-    argv = ["df", "--output=avail", "-B1", str(site.folder)]
     try:
-        return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
+        return files.free_bytes(site.machine, site.folder) < FULL_BYTES
     except LabError:
         return False
 

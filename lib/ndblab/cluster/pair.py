@@ -68,11 +68,11 @@ def running(
 
         def start(name: str) -> Cluster:
             plan, binaries, _ = twins[name]
-            each = start_stop.running(plan, binaries, progress=False, weighed=True)
-            return own[name].enter_context(each)
+            cluster = start_stop.running(plan, binaries, progress=False, weighed=True)
+            return own[name].enter_context(cluster)
 
         def in_each(action: Callable[[str], T]) -> dict[str, T]:
-            return _at_once(action, {n: each.called for n, each in twins.items()}, folders)
+            return _at_once(action, {name: twin.called for name, twin in twins.items()}, folders)
 
         clusters = in_each(start)
         prepared = in_each(lambda name: prepare(name, clusters[name]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pymysql
 
-from ndblab.cluster import node_log
+from ndblab.cluster import management_client, node_log
 from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
 from ndblab.formatting import count
@@ -21,32 +20,10 @@ from ndblab.planning import config
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from ndblab.cluster.cluster import Site
     from ndblab.planning.deployment import Node
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
 POLL_S = 0.05
-
-
-def wait_until(
-    observed: Callable[[], bool],
-    timeout_s: float,
-    what: str,
-    poll_s: float = POLL_S,
-    seen: Callable[[], str] = lambda: "nothing",
-) -> None:
-    """Poll until `observed()` holds; if it never does, the error says what `seen()` returns.
-
-    LabError if it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower
-    one.
-    """
-    timeout_s = speed.timeout_s(timeout_s)
-    if not _comes_true(observed, timeout_s, poll_s):
-        raise LabError(
-            f"Timed out waiting for {what}",
-            found=f"{seen()} after {timeout_s:.0f} s",
-            next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
-        )
 
 
 def _wait(
@@ -56,19 +33,17 @@ def _wait(
     late: Callable[[], tuple[Sequence[Node], str]],
     poll_s: float = POLL_S,
 ) -> None:
-    """Wait as `wait_until` does; `late` returns the nodes that are not ready, and why."""
+    """Poll until `observed()` holds; `late` returns the nodes that are not ready, and why.
+
+    LabError if it does not hold in time: `timeout_s` on an ordinary machine, longer on a slower
+    one.
+    """
     timeout_s = speed.timeout_s(timeout_s)
-    if not _comes_true(observed, timeout_s, poll_s):
-        raise node_log.late(cluster, *late(), timeout_s)
-
-
-def _comes_true(observed: Callable[[], bool], timeout_s: float, poll_s: float) -> bool:
     deadline = time.monotonic() + timeout_s
     while not observed():
         if time.monotonic() > deadline:
-            return False
+            raise node_log.late(cluster, *late(), timeout_s)
         time.sleep(poll_s)
-    return True
 
 
 def wait_management(cluster: Cluster) -> None:
@@ -82,8 +57,8 @@ def wait_management(cluster: Cluster) -> None:
         with socket.socket() as probe:
             return probe.connect_ex((node.endpoint, node.port)) == 0
 
-    found = f"nothing listens on port {node.port} of {node.endpoint}"
-    _wait(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], found))
+    silence = f"nothing listens on port {node.port} of {node.endpoint}"
+    _wait(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], silence))
 
 
 def ask_management(cluster: Cluster, command: str) -> str:
@@ -92,12 +67,13 @@ def ask_management(cluster: Cluster, command: str) -> str:
     The answer is empty if there is none in time.
     """
     site = cluster.site(cluster.plan.management_node.host)
+    tls = config.tls_options(str(site.folder), site.binaries.mysqld_version, tls=True)
     argv = [
         str(site.binaries.ndb_mgm),
         "--no-defaults",
         f"--ndb-connectstring={config.connectstring(cluster.plan)}",
         "--connect-retries=1",
-        *_tls_options(cluster, site),
+        *(tls if cluster.plan.tls else []),
         f"--execute={command}",
     ]
     try:
@@ -106,17 +82,9 @@ def ask_management(cluster: Cluster, command: str) -> str:
         return failure.output
 
 
-def _tls_options(cluster: Cluster, site: Site) -> list[str]:
-    if not cluster.plan.tls:
-        return []
-    return config.tls_options(str(site.folder), site.binaries.mysqld_version, tls=True)
-
-
 def data_node_states(cluster: Cluster) -> dict[int, str]:
     """Ask the management node for the state of each data node: "started", "starting" ..."""
-    answer = ask_management(cluster, "all status")
-    states = re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", answer, re.MULTILINE)
-    return {int(node): state for node, state in states}
+    return management_client.states(ask_management(cluster, "all status"))
 
 
 def _reported(cluster: Cluster) -> str:
@@ -152,7 +120,7 @@ def wait_servers(cluster: Cluster, bar: tqdm) -> None:
 
     def all_ready() -> bool:
         cluster.check_alive()
-        for node in [each for each in waiting if not _missing(cluster, each)]:
+        for node in [server for server in waiting if not _missing(cluster, server)]:
             waiting.remove(node)
             bar.update()
         return not waiting
@@ -234,8 +202,8 @@ def check_transporters(cluster: Cluster) -> None:
     }
 
     def unconnected() -> set[tuple[int, int]]:
-        found = transporters(cluster)
-        return wanted.keys() - {(node, remote) for node, remote, _ in found} if found else set()
+        links = transporters(cluster)
+        return wanted.keys() - {(node, remote) for node, remote, _ in links} if links else set()
 
     def late() -> tuple[list[Node], str]:
         missing = unconnected()

@@ -132,13 +132,9 @@ def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
 
 
 def restart_servers(cluster: Cluster, plan: Plan) -> None:
-    """Restart the MySQL servers of a running cluster as another plan describes them.
+    """Restart the MySQL servers of a running cluster as another plan of its nodes describes them.
 
     LabError if a server does not come up, or is not connected as planned.
-
-    Parameters
-    ----------
-    plan : of the same nodes on this host.
     """
     cluster.check_alive()
     running = [(node, cluster.processes.pop(node.name)) for node in cluster.plan.servers]
@@ -170,11 +166,11 @@ def stop(folder: Path) -> int:
 def status(folder: Path) -> list[dict[str, object]]:
     """List the processes of a folder's cluster: name, node, pid, memory in bytes."""
     rows = []
-    for found in LOCAL.marked(folder):
-        naming = [word for word in found.argv if "nodeid=" in word or "group-suffix=" in word]
+    for process in LOCAL.marked(folder):
+        naming = [word for word in process.argv if "nodeid=" in word or "group-suffix=" in word]
         node = naming[0].partition("=")[2].lstrip(".") if naming else ""
-        row = {"process": found.program, "node": node, "pid": found.pid}
-        rows.append({**row, "rss_bytes": found.rss_bytes})
+        row = {"process": process.program, "node": node, "pid": process.pid}
+        rows.append({**row, "rss_bytes": process.rss_bytes})
     return rows
 
 
@@ -218,10 +214,12 @@ def _start(
     of_hosts = {name: site._replace(plan=plan.of_host(name)) for name, site in sites.items()}
     cluster = Cluster(plan, binaries, folder, sites=of_hosts)
     if sites:
-        cluster.account = account.new()
+        cluster.account = account.Account()
     for host, site in cluster.every_site.items():
         ports = [node.port for node in plan.nodes if node.port and node.host == host]
-        site.machine.check_ports(ports, *_address(plan, host))
+        # Nodes on several hosts bind the address of theirs.
+        own = [placed.address for placed in plan.hosts if placed.name == host]
+        site.machine.check_ports(ports, *own)
         site.machine.allow_open_files(plan.open_files)
     record = {
         "by_hand": by_hand,
@@ -281,8 +279,3 @@ def _groups(cluster: Cluster, weighed: bool) -> dict[str, object]:
 
 def _record(groups: Groups) -> dict[str, object]:
     return {"groups": {"kind": groups.kind, "base": str(groups.base)}}
-
-
-def _address(plan: Plan, host: str) -> list[str]:
-    """Return the address that nodes of one of several hosts bind."""
-    return [each.address for each in plan.hosts if each.name == host]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -21,9 +21,9 @@ def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, 
 
     A name that the server does not know is left out.
     """
-    found = {name.lower(): value for name, value in cluster.query("SHOW GLOBAL VARIABLES", server)}
+    values = {name.lower(): value for name, value in cluster.query("SHOW GLOBAL VARIABLES", server)}
     keys = {name: name.lower().replace("-", "_") for name in names}
-    return {name: str(found[key]) for name, key in keys.items() if key in found}
+    return {name: str(values[key]) for name, key in keys.items() if key in values}
 
 
 def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]:
@@ -64,21 +64,25 @@ def check(where: str, values: Mapping[str, object], seen: Mapping[str, object]) 
             )
 
 
-def parameters_shown(cluster: Cluster) -> dict[int, dict[str, str]]:
-    """Return the parameters that each running data node has, by node id and name."""
-    found: dict[int, dict[str, str]] = {}
-    for node_id, name, value in cluster.query(
+def parameters_shown(query: Callable[[str], list[tuple]]) -> dict[int, dict[str, str]]:
+    """Return the parameters that each running data node has, by node id and name.
+
+    `query` runs a statement on a MySQL server of the cluster.
+    """
+    parameters: dict[int, dict[str, str]] = {}
+    for node_id, name, value in query(
         "SELECT v.node_id, p.param_name, v.config_value FROM ndbinfo.config_values v "
-        "JOIN ndbinfo.config_params p ON p.param_number = v.config_param"
+        "JOIN ndbinfo.config_params p ON p.param_number = v.config_param "
+        "ORDER BY v.node_id, p.param_name"
     ):
-        found.setdefault(int(node_id), {})[name] = str(value)
-    return found
+        parameters.setdefault(int(node_id), {})[str(name)] = "" if value is None else str(value)
+    return parameters
 
 
 def literal(value: object) -> object:
     """Return a numeric value as a number: a server refuses it as text."""
-    found = setting_value.numeral(str(value))
-    return value if found is None else found
+    number = setting_value.numeral(str(value))
+    return value if number is None else number
 
 
 def neighbours(plan: Plan, server: Node, told: bool) -> list[str]:

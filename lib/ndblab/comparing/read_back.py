@@ -48,7 +48,7 @@ def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[st
     ours = {s.knob.name: s.value for s in settings if s.knob.section == OF_DATA_NODES}
     # Choices and lists of threads are shown in a form of their own.
     plain = {n: value for n, value in ours.items() if isinstance(value, int) or value in _ON_OFF}
-    for node_id, parameters in running.parameters_shown(cluster).items() if ours else ():
+    for node_id, parameters in running.parameters_shown(cluster.query).items() if ours else ():
         running.check(f"data node {node_id} of side {side.upper()}", plain, parameters)
         seen |= {name: parameters.get(name, "not shown") for name in ours}
     return seen

@@ -23,7 +23,7 @@ from ndblab.error import LabError
 from ndblab.hosts import namespaces, programs, remote, roles, spread
 from ndblab.hosts.roles import DATA, SQL, PlacedHost
 from ndblab.install import requirements
-from ndblab.machine import Machine, host
+from ndblab.machine import Machine, files, host
 from ndblab.machine.local import LOCAL
 from ndblab.planning import fitness
 from ndblab.workloads import registry, sysbench
@@ -69,7 +69,7 @@ class Connected:
     def check(self, *plans: Plan) -> None:
         """Refuse plans for which a host has too little memory or disk; LabError names it."""
         for name, site in self.sites.items():
-            free_bytes = programs.free_bytes(site.machine, site.folder)
+            free_bytes = files.free_bytes(site.machine, site.folder)
             try:
                 for plan in plans:
                     plan.of_host(name).check(self.hosts.described[name], free_bytes)
@@ -142,9 +142,9 @@ def opened(
     ):
         placed = tuple(
             PlacedHost(
-                name, name, each.address, str(each.folder / "cluster"), mine, str(network.settings)
+                name, name, space.address, f"{space.folder}/cluster", mine, str(network.settings)
             )
-            for (name, each), mine in zip(network.hosts.items(), wanted, strict=True)
+            for (name, space), mine in zip(network.hosts.items(), wanted, strict=True)
         )
         with connected(placed, ours, insecure_network) as there:
             share_template(there)

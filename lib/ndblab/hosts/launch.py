@@ -135,9 +135,7 @@ def command() -> str:
 def order(facts: Mapping[str, object]) -> bytes:
     """Return what the first code on a host reads: itself, the order and the modules.
 
-    Parameters
-    ----------
-    facts : what the agent is told, apart from what the order itself needs; plain data for JSON.
+    `facts` are what the agent is told besides, as plain data for JSON.
     """
     archive, compiled = _archive(), _compiled()
     line = {

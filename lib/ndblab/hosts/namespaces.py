@@ -184,8 +184,8 @@ def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
     remove_dead()
     pid = os.getpid()
     letter = next(_letters)
-    number = pid + 97 * string.ascii_lowercase.index(letter)
-    bridge, base = f"{PREFIX}{pid}{letter}", f"10.{213 + number % 40}.{number // 40 % 250}"
+    spread = pid + 97 * string.ascii_lowercase.index(letter)
+    bridge, base = f"{PREFIX}{pid}{letter}", f"10.{213 + spread % 40}.{spread // 40 % 250}"
     folder.mkdir(parents=True, exist_ok=True)
     key = _key(folder / "key")
     shutil.copy(key.with_suffix(".pub"), folder / "authorized_keys")

@@ -16,7 +16,7 @@ from ndblab.hosts.remote import Remote
 from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL
 from ndblab.install import cache
 from ndblab.install.binaries import Binaries
-from ndblab.machine import Machine
+from ndblab.machine import files
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
 
@@ -42,12 +42,6 @@ def ensure(machine: Remote, ours: Binaries, roles: Collection[str]) -> None:
         _compare(machine, getattr(ours, name), ours)
 
 
-def free_bytes(machine: Machine, folder: Path) -> int:
-    """Return the free space of the disk that holds a folder of a host."""
-    argv = ["df", "--output=avail", "-B1", str(folder)]
-    return int(machine.run(argv, what=f"The free disk space of {folder} is unknown").split()[-1])
-
-
 def _copy(machine: Remote, folder: Path) -> None:
     """Copy an installation, unless it is there."""
     file = folder / cache.RECEIPT
@@ -63,7 +57,7 @@ def _copy(machine: Remote, folder: Path) -> None:
             f"ssh {shlex.quote(machine.name)} rm -r {shlex.quote(str(folder))}",
         )
     _check_writable(machine, folder)
-    needed, free = trees.size_bytes(folder), free_bytes(machine, folder.parent)
+    needed, free = trees.size_bytes(folder), files.free_bytes(machine, folder.parent)
     if free < needed:
         raise LabError(
             f"On {machine.name}: there is too little disk space for NDB Cluster and sysbench",

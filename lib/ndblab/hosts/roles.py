@@ -60,9 +60,7 @@ class PlacedHost:
 def read(given: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
     """Read a list of destinations, or the TOML file of this name; LabError if it is unusable.
 
-    Parameters
-    ----------
-    wanted : the roles of as many hosts, in order, where the user gives none.
+    `wanted` are the roles of as many hosts, in order, where the user gives none.
     """
     if not given.endswith(".toml"):
         return listed(given, wanted)
@@ -132,7 +130,7 @@ def check(hosts: Sequence[PlacedHost]) -> None:
     two for each node group, cannot be dealt evenly.
     """
     for what in ("name", "destination", "address"):
-        counts = Counter(found for host in hosts if (found := getattr(host, what)))
+        counts = Counter(value for host in hosts if (value := getattr(host, what)))
         if twice := [value for value, count in counts.items() if count > 1]:
             lines = [h.destination for h in hosts if getattr(h, what) == twice[0]]
             raise LabError(
@@ -202,8 +200,8 @@ def node_groups(hosts: Sequence[PlacedHost]) -> int:
 
 def _of(table: object, usual: tuple[str, ...], file: str) -> PlacedHost:
     if not isinstance(table, dict) or (strange := set(table) - {*_KEYS}):
-        found = ", ".join(sorted(strange)) if isinstance(table, dict) else repr(table)
-        raise _unusable(file, found, f"keys from {', '.join(_KEYS)}")
+        stated = ", ".join(sorted(strange)) if isinstance(table, dict) else repr(table)
+        raise _unusable(file, stated, f"keys from {', '.join(_KEYS)}")
     name, roles = table.get("name"), table.get("roles", list(usual))
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise _unusable(file, f"name = {name!r}", "a name of letters, digits, '.', '_' and '-'")

@@ -43,11 +43,7 @@ def stand_ins(
 ) -> Hosts:
     """Return hosts as described, with names as addresses, without connecting to any.
 
-    LabError as `connected.opened` does, before it connects.
-
-    Parameters
-    ----------
-    given, wanted, insecure_network : as for `connected.opened`.
+    Parameters and errors are those of `connected.opened`, before it connects.
     """
     if given == roles.NAMESPACES:
         mine = wanted or roles.usual_roles(roles.USUAL_NAMESPACES)

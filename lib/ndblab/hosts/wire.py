@@ -194,9 +194,7 @@ def serve(
 ) -> None:
     """Answer requests, each in a thread of its own, until they end or one is malformed.
 
-    Parameters
-    ----------
-    heard : called with every request, which is a sign of life.
+    `heard` is called with every request, which is a sign of life.
     """
     lock = threading.Lock()
 

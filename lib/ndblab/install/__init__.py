@@ -37,9 +37,8 @@ def has_debian() -> bool:
 def release_for(version: str | None = None) -> releases.Release | None:
     """Choose the vendor's release that `ensure` installs here; None if it takes another way.
 
-    Parameters
-    ----------
-    version : that of a release, "newest", or None for the default way. LabError if none runs here.
+    `version` is that of a release, "newest", or None for the default way. LabError if none runs
+    here.
     """
     if version is None and (find_ndb() is not None or has_debian()):
         return None
@@ -129,11 +128,8 @@ def ensure(
 def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> None:
     """Build NDB's further programs for an installation of the lab that lacks them.
 
-    LabError if the cluster is not the lab's own from Debian, or they cannot be built here.
-
-    Parameters
-    ----------
-    tools : names of programs to build in addition to those of `ndb_tools.BUILT`.
+    These are `ndb_tools.BUILT` and `tools`. LabError if the cluster is not the lab's own from
+    Debian, or they cannot be built here.
     """
     wanted = tuple(dict.fromkeys((*ndb_tools.BUILT, *tools)))
     if not (lacking := ndb_tools.missing(ndb, *wanted)):
@@ -158,9 +154,8 @@ def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> Non
 def _lacks_build() -> list[Lack]:
     """List the packages that a build lacks; for root, the lab installs them itself."""
     missing = requirements.missing_packages() if os.geteuid() != 0 else []
-    return [Lack("build packages", "to build NDB's data node", True, tuple(missing))] * bool(
-        missing
-    )
+    lack = Lack("build packages", "to build NDB's data node", True, tuple(missing))
+    return [lack] if missing else []
 
 
 def _installed(

@@ -102,18 +102,16 @@ def mysqld_arguments(basedir: Path) -> tuple[str, ...]:
     A mysqld in the system's own place knows its folders. It need only be kept from requiring the
     packaged folder for file imports.
     """
-    arguments = ["--secure-file-priv=NULL"]
     if basedir in _FOREIGN_PREFIXES:
-        return tuple(arguments)
-    arguments.insert(0, f"--basedir={basedir}")
-    for option, places in (
-        ("--lc-messages-dir", ("share", "share/mysql")),
-        ("--character-sets-dir", ("share/charsets", "share/mysql/charsets")),
-        ("--plugin-dir", ("lib/plugin", "lib/mysql/plugin", "lib64/mysql/plugin")),
+        return ("--secure-file-priv=NULL",)
+    arguments = [f"--basedir={basedir}", "--secure-file-priv=NULL"]
+    for option, mark, places in (
+        ("--lc-messages-dir", "english/errmsg.sys", ("share", "share/mysql")),
+        ("--character-sets-dir", "", ("share/charsets", "share/mysql/charsets")),
+        ("--plugin-dir", "", ("lib/plugin", "lib/mysql/plugin", "lib64/mysql/plugin")),
     ):
-        mark = "english/errmsg.sys" if option == "--lc-messages-dir" else ""
         present = (basedir / place for place in places if (basedir / place / mark).exists())
-        if (folder := next(present, None)) is not None:
+        if folder := next(present, None):
             arguments.append(f"{option}={folder}")
     return tuple(arguments)
 
@@ -209,9 +207,8 @@ def sha256(file: Path) -> str:
 
 def named(ndb_version: str, sysbench_version: str) -> Binaries:
     """Return the programs of a host that is only described: their names, as on its PATH."""
-    names = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm", "sysbench")
     return Binaries(
-        **{name: Path(name) for name in names},
+        **{name: Path(name) for name in (*NDB_PROGRAMS, "sysbench")},
         ndb_version=ndb_version,
         mysqld_version=ndb_version,
         sysbench_version=sysbench_version,

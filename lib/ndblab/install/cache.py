@@ -37,8 +37,6 @@ class Receipt:
     ndb: Ndb | None
     sysbench: Sysbench | None
     source: dict[str, Any]
-    phases_s: dict[str, float]
-    installed_utc: str
 
 
 def location() -> Path:
@@ -126,8 +124,6 @@ def receipt(root: Path) -> Receipt | None:
             sysbench=content["sysbench"]
             and Sysbench(**_absolute(Sysbench, content["sysbench"], root)),
             source=content["source"],
-            phases_s=content["phases_s"],
-            installed_utc=content["installed_utc"],
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -136,9 +132,7 @@ def receipt(root: Path) -> Receipt | None:
 def content(text: str) -> dict[str, Any] | None:
     """Return what an installation consists of, whenever it was made; None without a receipt.
 
-    Parameters
-    ----------
-    text : that of a receipt, which may be another host's.
+    `text` is that of a receipt, which may be another host's.
     """
     try:
         known = json.loads(text)

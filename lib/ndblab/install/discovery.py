@@ -49,8 +49,8 @@ def find_sysbench() -> Sysbench | None:
 
 def on_path(name: str, package: str) -> str:
     """Return the path of a program of this machine; LabError names the package that has it."""
-    if found := shutil.which(name):
-        return found
+    if program := shutil.which(name):
+        return program
     raise LabError(
         f"{name} is not installed",
         found=f"no {name} on PATH",
@@ -127,9 +127,7 @@ def check_sysbench(program: Path) -> Sysbench:
 def in_home(home: Path, named_by: str = "NDB_HOME") -> Ndb:
     """Return the installation below a folder; LabError if it lacks a program or cannot be used.
 
-    Parameters
-    ----------
-    named_by : what the user named the folder with, for messages and as the origin.
+    `named_by` is what the user named the folder with, for messages and as the origin.
     """
     places = [home / layout for layout in _LAYOUTS]
     programs = {

@@ -32,19 +32,16 @@ def lacks() -> str:
 def both(named: str, progress: bool = True) -> Engines:
     """Find or install two installations of NDB Cluster or RonDB.
 
-    LabError if there are not two, or one of them cannot be used.
-
-    Parameters
-    ----------
-    named : two folders, tarballs or versions of releases, separated by a comma.
+    `named` are two folders, tarballs or versions of releases, separated by a comma. LabError if
+    there are not two, or one of them cannot be used.
     """
-    lacks = [lack for source in sources(named) for lack in install.lacks(**source)]
-    requirements.require("Comparing engines", list(dict.fromkeys(lacks)))
+    lacking = [lack for source in sources(named) for lack in install.lacks(**source)]
+    requirements.require("Comparing engines", list(dict.fromkeys(lacking)))
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        both = [present(name) or _installed(folder, name, phases) for name in _names(named)]
+        clusters = [present(name) or _installed(folder, name, phases) for name in _names(named)]
         load = packages.sysbench(folder, phases)
-    return Engines(*(join(ndb, load) for ndb in both))
+    return Engines(*(join(ndb, load) for ndb in clusters))
 
 
 def find(named: str) -> Engines | None:

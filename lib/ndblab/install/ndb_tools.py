@@ -23,9 +23,7 @@ _NEXT_STEP = "Run: ./lab install --tools"
 def tool(name: str, use: str) -> Tool:
     """Return one of NDB's programs as a `Tool`, which the lab builds for its own NDB Cluster.
 
-    Parameters
-    ----------
-    use : what needs it, in words.
+    `use` says what needs it.
     """
 
     def here() -> str:

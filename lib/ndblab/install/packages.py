@@ -109,7 +109,8 @@ def sysbench(folder: Path, phases: Phases) -> Sysbench:
 def through_loader(root: Path) -> list[str | Path]:
     """Return the words before a program below `root` that start it with the libraries there."""
     libraries = _the_one(root, "usr/lib/*/libc.so.6").parent
-    return [_loader(root), "--library-path", libraries]
+    loader = _the_one(root, "usr/lib64/ld-*.so.*", "usr/lib/ld-*.so.*")
+    return [loader, "--library-path", libraries]
 
 
 def client_argv(ndb: Ndb, name: str) -> tuple[str, ...]:
@@ -180,10 +181,6 @@ def _bind(root: Path, log: Path) -> None:
     for program in (root / name for name in _BOUND if (root / name).is_file()):
         what = f"{program.name} cannot be bound to its own libraries"
         commands.run([*patchelf, program], what=what, log=log)
-
-
-def _loader(root: Path) -> Path:
-    return _the_one(root, "usr/lib64/ld-*.so.*", "usr/lib/ld-*.so.*")
 
 
 def _the_one(root: Path, *patterns: str) -> Path:

@@ -36,12 +36,9 @@ class Phases:
 
     @contextmanager
     def expecting(self, phases_s: Mapping[str, float]) -> Iterator[None]:
-        """Show one bar for phases that follow each other.
+        """Show one bar for phases that follow each other, by what each of them usually takes.
 
-        Parameters
-        ----------
-        phases_s : what each phase usually takes, by name. Phases that run beside others are not
-            listed.
+        Phases that run beside others are not listed.
         """
         from tqdm import tqdm
 

@@ -145,12 +145,7 @@ class Tool:
 
 
 def package_manager(os_release: str | None = None) -> PackageManager:
-    """Return the package manager of a distribution.
-
-    Parameters
-    ----------
-    os_release : the text of its /etc/os-release; None for this machine's.
-    """
+    """Return the package manager of a distribution, by its /etc/os-release or this machine's."""
     if os_release is None:
         os_release = _OS_RELEASE.read_text() if _OS_RELEASE.exists() else ""
     pairs = (line.partition("=") for line in os_release.splitlines())

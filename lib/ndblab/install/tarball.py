@@ -76,11 +76,8 @@ def unpack(
 ) -> cache.Receipt:
     """Install a verified tarball below the cache `folder`.
 
-    If it holds no NDB Cluster that runs here, nothing of it stays.
-
-    Parameters
-    ----------
-    source : what the receipt says about where the tarball came from.
+    If it holds no NDB Cluster that runs here, nothing of it stays. `source` is what the receipt
+    says about where the tarball came from.
     """
     cache.need_space(folder, UNPACKED_TIMES * path.stat().st_size, f"unpacking {path.name}")
     partial = folder / "tarball.partial"

@@ -34,17 +34,14 @@ _WEIGHT = {"cgroup1": ("cpu.shares", "1024"), "cgroup2": ("cpu.weight", "100")}
 def period_and_quota_us(cpus: float, steps: int = 0) -> tuple[int, int]:
     """Return the shortest period, and the quota in it, that give `cpus` CPUs.
 
-    The period shows in latency, since a process that has used its quota waits for the next one.
+    `steps` lengthen the period; the quota is then rounded down. The period shows in
+    latency, since a process that has used its quota waits for the next one.
 
     The kernel draws the phase of a group's periods when the group is made (Linux,
     kernel/sched/fair.c, init_cfs_bandwidth). Between two groups with equal periods, the phase then
     never changes, and decides which of them waits for the other's CPUs: two equal MySQL servers
     differed by 4 % from phase to phase (standard deviation, 2 CPUs). They differed by 2 % with
     periods a step apart, whose phases pass each other once in 250 periods (`./lab bench phases`).
-
-    Parameters
-    ----------
-    steps : by how many steps the period is longer; the quota is then rounded down.
     """
     period = max(SHORTEST_US, math.ceil(SHORTEST_US / cpus))
     if steps:

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from ndblab.error import LabError
 from ndblab.machine import speed
@@ -28,7 +28,9 @@ _GRACE_S = 10
 class ChildFailed(LabError):
     """A program failed; `output` is everything it printed."""
 
-    output: str = ""
+    def __init__(self, what: str, *, output: str = "", **parts: Any) -> None:
+        self.output = output
+        super().__init__(what, **parts)
 
 
 def error_lines(text: str, most: int = 6) -> str:
@@ -92,7 +94,13 @@ def run(
             child.stdout.close()
     text = "".join(lines)
     if child.returncode:
-        _fail(what, text, child.returncode, log)
+        raise ChildFailed(
+            what,
+            output=text,
+            found=error_lines(text) or f"exit status {child.returncode} and no message",
+            next_step=f"See the full log in {log}. Fix the cause and repeat the command; "
+            "completed steps are not repeated.",
+        )
     return text
 
 
@@ -111,11 +119,8 @@ def output(
 ) -> str:
     """Run one quick program and return everything it prints.
 
-    ChildFailed if it fails, takes too long or cannot be executed.
-
-    Parameters
-    ----------
-    timeout_s : what it may take on an ordinary machine; None for no limit.
+    `timeout_s` is what it may take on an ordinary machine; None for no limit. ChildFailed if it
+    fails, takes too long or cannot be executed.
     """
     program = str(argv[0])
     limit_s = None if timeout_s is None else speed.timeout_s(timeout_s)
@@ -136,10 +141,8 @@ def output(
         reason = "built for another kind of machine" if error.errno == 8 else error.strerror
         raise ChildFailed(what, found=f"{program}: {reason}") from None
     if done.returncode:
-        found = error_lines(done.stdout, most=3) or "no message"
-        failure = ChildFailed(what, found=found, next_step=next_step)
-        failure.output = done.stdout
-        raise failure
+        said = error_lines(done.stdout, most=3) or "no message"
+        raise ChildFailed(what, output=done.stdout, found=said, next_step=next_step)
     return done.stdout
 
 
@@ -183,14 +186,3 @@ def _end(child: subprocess.Popen) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-
-
-def _fail(what: str, text: str, code: int, log: Path) -> NoReturn:
-    failure = ChildFailed(
-        what,
-        found=error_lines(text) or f"exit status {code} and no message",
-        next_step=f"See the full log in {log}. Fix the cause and repeat the command; "
-        "completed steps are not repeated.",
-    )
-    failure.output = text
-    raise failure

@@ -9,12 +9,19 @@ import fcntl
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ndblab.machine import Machine
 
 
 def write(file: Path, data: bytes) -> None:
     """Write or replace a file in one step."""
     temporary = file.with_name(f".{file.name}.tmp")
-    _write_through(temporary, data)
+    with temporary.open("wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
     os.replace(temporary, file)
     sync_folder(file.parent)
 
@@ -60,8 +67,7 @@ def lock(path: Path, *, wait: bool) -> int | None:
     return handle
 
 
-def _write_through(file: Path, data: bytes) -> None:
-    with file.open("wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
+def free_bytes(machine: Machine, folder: Path) -> int:
+    """Return the free space of the disk that holds a folder of a machine; LabError if unknown."""
+    argv = ["df", "--output=avail", "-B1", str(folder)]
+    return int(machine.run(argv, what=f"The free disk space of {folder} is unknown").split()[-1])

@@ -70,9 +70,7 @@ NO_COMPANY = Company()
 def disturbance(company: Company, steal_pct: float) -> str:
     """Return in a few words who disturbs a measurement; empty if nobody does.
 
-    Parameters
-    ----------
-    steal_pct : CPU time that the hypervisor gave to others, in percent of the host's.
+    `steal_pct` is the CPU time that the hypervisor gave to others, in percent of the host's.
     """
     if company.disturbs:
         return str(company)

@@ -97,21 +97,21 @@ class Local:
         return described
 
     def end(self, mark: Path, order: Sequence[str] = (), patience_s: float = 0) -> int:
-        found, ended = _marked(mark), set()
-        programs = {process: _name(process) for process in found}
+        alive, ended = _marked(mark), set()
+        programs = {process: _name(process) for process in alive}
         for program in order:
-            _end([process for process in found if programs[process] == program], patience_s)
+            _end([process for process in alive if programs[process] == program], patience_s)
         # Look again until none is left, since one may have been starting another.
         for _ in range(KILL_ROUNDS):
-            if not found:
+            if not alive:
                 return len(ended)
-            _end(found, 0)
-            ended |= {process.pid for process in found}
+            _end(alive, 0)
+            ended |= {process.pid for process in alive}
             _remove_segments(ended)
-            found = _marked(mark)
+            alive = _marked(mark)
         raise LabError(
             "Some processes of the cluster cannot be ended",
-            found=", ".join(f"{_name(process)} (process {process.pid})" for process in found),
+            found=", ".join(f"{_name(process)} (process {process.pid})" for process in alive),
             expected="processes that end when they are killed",
             next_step="Look at their state with ps; a hung disk may be blocking them.",
         )
@@ -204,7 +204,7 @@ def _marked(mark: Path) -> list[psutil.Process]:
     A process that is just becoming another program shows no environment for a moment (execve(2)
     empties it before it fills it), so a young process without one is checked again.
     """
-    found, unclear = [], []
+    carriers, unclear = [], []
     for process in psutil.process_iter():
         try:
             known = process.as_dict(["environ", "status", "create_time"])
@@ -212,7 +212,7 @@ def _marked(mark: Path) -> list[psutil.Process]:
             continue
         environment, status, born_s = known["environ"], known["status"], known["create_time"]
         if environment and environment.get(MARK) == str(mark) and process.pid != os.getpid():
-            found.append(process)
+            carriers.append(process)
         alive = status != psutil.STATUS_ZOMBIE and environment is not None
         if alive and not environment and time.time() - born_s < YOUNG_S:
             unclear.append(process)
@@ -221,8 +221,8 @@ def _marked(mark: Path) -> list[psutil.Process]:
     for process in unclear:
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK) == str(mark):
-                found.append(process)
-    return found
+                carriers.append(process)
+    return carriers
 
 
 def _name(process: psutil.Process) -> str:
@@ -259,7 +259,7 @@ def _remove_segments(creators: set[int]) -> None:
 def _addresses() -> list[str]:
     """Return the IPv4 addresses of this host."""
     known = psutil.net_if_addrs().values()
-    return [each.address for these in known for each in these if each.family == socket.AF_INET]
+    return [place.address for these in known for place in these if place.family == socket.AF_INET]
 
 
 def _listener(port: int) -> str:

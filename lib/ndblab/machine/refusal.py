@@ -25,9 +25,9 @@ def refusals(what: str, expected: object):
     try:
         yield
     except OSError as error:
-        found, next_step = _explanation(error)
+        why, next_step = _explanation(error)
         raise LabError(
-            f"The kernel refused {what}", found=found, expected=expected, next_step=next_step
+            f"The kernel refused {what}", found=why, expected=expected, next_step=next_step
         ) from error
 
 

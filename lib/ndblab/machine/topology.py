@@ -109,8 +109,8 @@ def numa_nodes(root: Path) -> tuple[NumaNode, ...]:
 
 def meminfo(text: str) -> dict[str, int]:
     """Parse a meminfo file, of the machine or of a NUMA node, into bytes."""
-    found = re.findall(r"^(?:Node \d+ )?(\w+):\s+(\d+) kB", text, flags=re.MULTILINE)
-    return {key: int(kib) * 1024 for key, kib in found}
+    pairs = re.findall(r"^(?:Node \d+ )?(\w+):\s+(\d+) kB", text, flags=re.MULTILINE)
+    return {key: int(kib) * 1024 for key, kib in pairs}
 
 
 def parse_cpu_list(text: str) -> tuple[int, ...]:
