@@ -49,13 +49,13 @@ def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
     """One execution covers both; its intervals after the warm-up are the slice."""
     program = f"assert '--time={REPORTS_S}' in sys.argv\n{WHOLE}"
     [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2), condition=UNWATCHED)
-    found, intervals = row(run), run.tables["intervals"]
-    assert found["status"] == "ok"
+    values, intervals = row(run), run.tables["intervals"]
+    assert values["status"] == "ok"
     assert list(intervals["t_s"]) == [1, 2, 3, 4]
-    assert found["duration_s"] == pytest.approx(4.0133)
-    assert found["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
-    assert found["qps"] == pytest.approx(found["queries"] / found["duration_s"], abs=1)
-    assert found["latency_p95_ms"] == pytest.approx((11.65 + 12.30) / 2)
+    assert values["duration_s"] == pytest.approx(4.0133)
+    assert values["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
+    assert values["qps"] == pytest.approx(values["queries"] / values["duration_s"], abs=1)
+    assert values["latency_p95_ms"] == pytest.approx((11.65 + 12.30) / 2)
 
 
 def test_a_host_too_busy_to_be_read_in_time_tells_nothing_of_its_cpus(
@@ -79,11 +79,11 @@ def test_a_second_that_sysbench_did_not_report_is_what_its_totals_leave(tmp_path
     short = REPORT.replace(REPORT[REPORT.index("[ 6s ]") : REPORT.index("SQL stat")], "")
     program = f"print({short!r})"
     [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2), condition=UNWATCHED)
-    found = row(run)
-    assert found["status"] == "ok"
+    values = row(run)
+    assert values["status"] == "ok"
     assert len(run.tables["intervals"]) == 3
-    assert found["duration_s"] == pytest.approx(4.0133)
-    assert found["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
+    assert values["duration_s"] == pytest.approx(4.0133)
+    assert values["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
 
 
 def test_a_report_that_came_late_distorts_no_slice(tmp_path: Path):
@@ -184,10 +184,10 @@ def test_processes_of_a_divided_load_are_one_slice(tmp_path: Path, monkeypatch: 
     [run] = slices.measure(cluster, [slices.Asked(place, job)])
     for name, rows in run.tables.items():
         table.render(name, rows, name)
-    found = row(run)
-    assert found["status"] == "ok"
-    assert found["queries"] == pytest.approx(2 * (13568 - 2512.70), abs=2)
-    assert pd.isna(found["latency_p95_ms"])
+    values = row(run)
+    assert values["status"] == "ok"
+    assert values["queries"] == pytest.approx(2 * (13568 - 2512.70), abs=2)
+    assert pd.isna(values["latency_p95_ms"])
     processes = run.tables["processes"]
     assert list(processes.loc[processes["role"] == "sysbench", "node_id"]) == [0, 1]
 
@@ -225,8 +225,8 @@ for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
         float(line.split("qps:")[1].split()[0]) for line in REPORT.splitlines() if "qps:" in line
     ]
     assert [row(first)["qps"], row(second)["qps"]] == pytest.approx(rates[1:3], rel=0.001)
-    assert [row(each)["status"] for each in (first, second)] == ["ok", "ok"]
-    assert [row(each)["duration_s"] for each in (first, second)] == pytest.approx([1, 1], abs=0.2)
+    assert [row(run)["status"] for run in (first, second)] == ["ok", "ok"]
+    assert [row(run)["duration_s"] for run in (first, second)] == pytest.approx([1, 1], abs=0.2)
     [at_s] = read_s
     assert at_s - begun_s == pytest.approx(1.5 + (not watched[0]), abs=0.45)
     assert row(first)["host_busy_pct"] == row(second)["host_busy_pct"] >= 0
@@ -259,12 +259,12 @@ def test_what_is_switched_under_a_load_is_there_when_its_slice_begins(tmp_path: 
     runs = switched(Scripted(tmp_path, PACED), turns)
     assert [side for side, _ in turned] == ["a", "a", "b"]
     assert turned[2][1] - turned[1][1] == pytest.approx(1, abs=0.2)
-    assert [row(each)["status"] for each in runs] == ["ok", "ok"]
-    assert [row(each)["variant"] for each in runs] == ["default", "b"]
-    for each in runs:
-        for name, rows in each.tables.items():
+    assert [row(run)["status"] for run in runs] == ["ok", "ok"]
+    assert [row(run)["variant"] for run in runs] == ["default", "b"]
+    for run in runs:
+        for name, rows in run.tables.items():
             table.render(name, rows, name)
-        assert "sysbench" in set(each.tables["processes"]["role"])
+        assert "sysbench" in set(run.tables["processes"]["role"])
 
 
 def test_a_slice_that_is_switched_too_late_is_void(tmp_path: Path):
@@ -280,14 +280,14 @@ def test_a_spare_second_passes_after_a_late_turn(tmp_path: Path):
     turns = [lambda: None, lambda: time.sleep(slices.SWITCHED_LATE_S + 0.2)]
     program = f"assert '--time=5' in sys.argv\n{PACED}"
     first, second = switched(Scripted(tmp_path, program), turns, spare=1)
-    assert [row(each)["status"] for each in (first, second)] == ["ok", "ok"]
+    assert [row(run)["status"] for run in (first, second)] == ["ok", "ok"]
     reported = [line for line in REPORT.splitlines() if "qps:" in line]
     rates = [float(line.split("qps:")[1].split()[0]) for line in reported]
     assert [row(first)["qps"], row(second)["qps"]] == pytest.approx([rates[1], rates[3]], rel=0.001)
-    for each in (first, second):
-        for name, rows in each.tables.items():
+    for run in (first, second):
+        for name, rows in run.tables.items():
             table.render(name, rows, name)
-        assert each.tables["processes"]["role"].value_counts()["sysbench"] == 1
+        assert run.tables["processes"]["role"].value_counts()["sysbench"] == 1
 
 
 def test_a_turn_later_than_the_spare_seconds_voids_its_slice(tmp_path: Path):
@@ -308,8 +308,8 @@ def test_a_slice_in_which_no_report_came_is_void(tmp_path: Path):
     first, second = switched(Scripted(tmp_path, silent), [lambda: None] * 2)
     assert row(first)["status"] == "the load reported too late, or ended before its time"
     assert first.tables["intervals"].empty
-    for each in (first, second):
-        for name, rows in each.tables.items():
+    for run in (first, second):
+        for name, rows in run.tables.items():
             table.render(name, rows, name)
 
 

@@ -39,14 +39,14 @@ def small() -> deployment.Plan:
 
 def sections(text: str) -> list[tuple[str, dict[str, str]]]:
     """Read an NDB config.ini, in which sections repeat."""
-    found: list[tuple[str, dict[str, str]]] = []
+    parts: list[tuple[str, dict[str, str]]] = []
     for line in text.splitlines():
         if line.startswith("["):
-            found.append((line.strip("[]"), {}))
+            parts.append((line.strip("[]"), {}))
         elif "=" in line and not line.startswith("#"):
             key, _, value = line.partition("=")
-            found[-1][1][key] = value
-    return found
+            parts[-1][1][key] = value
+    return parts
 
 
 def test_the_briefs_config_ini_has_its_parameters_and_no_others(published):
@@ -79,13 +79,13 @@ def test_the_briefs_config_ini_has_its_nodes(published):
 
 def test_the_briefs_config_ini_says_where_each_node_runs_and_keeps_its_files(published):
     """All on localhost, word for word the same, since SHM needs equal names; tools anywhere."""
-    found = sections(config.config_ini(published))[1:]
-    by_id = {values["NodeId"]: values for _, values in found}
+    parts = sections(config.config_ini(published))[1:]
+    by_id = {values["NodeId"]: values for _, values in parts}
     assert by_id["1"] == {"NodeId": "1", "HostName": "localhost", "DataDir": "/nvme/1/ndb_mgmd.1"}
     assert by_id["2"] == {"NodeId": "2", "HostName": "localhost", "DataDir": "/nvme/1/ndbd.1"}
     assert by_id["3"] == {"NodeId": "3", "HostName": "localhost", "DataDir": "/nvme/2/ndbd.2"}
-    assert all(v.get("HostName") == "localhost" for name, v in found if name == "mysqld")
-    assert all(set(v) == {"NodeId"} for name, v in found if name == "api")
+    assert all(v.get("HostName") == "localhost" for name, v in parts if name == "mysqld")
+    assert all(set(v) == {"NodeId"} for name, v in parts if name == "api")
 
 
 @pytest.mark.parametrize(
@@ -180,20 +180,20 @@ def other(**changes) -> deployment.Plan:
 
 def test_shared_memory_and_tcp_share_a_cluster_with_checksums_alike():
     """The server with [shm] sections to both data nodes has shared memory, the other has none."""
-    found = sections(config.config_ini(other(tcp_servers=1)))
-    values = {name: v for name, v in found if "default" in name}
+    parts = sections(config.config_ini(other(tcp_servers=1)))
+    values = {name: v for name, v in parts if "default" in name}
     assert values["ndbd default"]["UseShm"] == "0"
     same = {"Checksum": "0", "SendSignalId": "0"}
     assert values["tcp default"] == values["shm default"] == same
-    links = {(v["NodeId1"], v["NodeId2"]) for name, v in found if name == "shm"}
+    links = {(v["NodeId1"], v["NodeId2"]) for name, v in parts if name == "shm"}
     assert links == {("2", "11"), ("3", "11")}
 
 
 def test_every_connection_of_a_pool_has_its_section_and_its_link():
     """Each server has its own pool: config.ini names all ids, my.cnf those of each server."""
     plan = other(connection_pools=(1, 3))
-    found = sections(config.config_ini(plan))
-    assert [v["NodeId"] for name, v in found if name == "mysqld"] == ["11", "12", "13", "14"]
+    parts = sections(config.config_ini(plan))
+    assert [v["NodeId"] for name, v in parts if name == "mysqld"] == ["11", "12", "13", "14"]
     parser = configparser.ConfigParser(allow_no_value=True)
     parser.read_string(config.my_cnf(plan, "9.7.4"))
     pool = "ndb-cluster-connection-pool"
@@ -236,8 +236,8 @@ def overlaid(**parameters) -> deployment.Plan:
 def test_an_overlay_sets_any_parameter_of_config_ini():
     """One that is there is replaced, one that is not is added, None removes one."""
     values = {"RedoBuffer": "64M", "TimeBetweenGlobalCheckpoints": 500, "UseShm": None}
-    found = dict(sections(config.config_ini(overlaid(config_ini={"ndbd default": values}))))
-    changed = found["ndbd default"]
+    parts = dict(sections(config.config_ini(overlaid(config_ini={"ndbd default": values}))))
+    changed = parts["ndbd default"]
     plain = dict(sections(config.config_ini(other())))["ndbd default"]
     assert (changed["RedoBuffer"], changed["TimeBetweenGlobalCheckpoints"]) == ("64M", "500")
     assert plain["UseShm"]
@@ -251,8 +251,8 @@ def test_an_overlay_adds_a_section_of_defaults_before_the_nodes():
     names = [name for name, _ in sections(config.config_ini(overlaid(config_ini=spin)))]
     assert names[:3] == ["ndbd default", "shm default", "ndb_mgmd"]
     both = other(tcp_servers=1, overlay=Overlay(config_ini=spin))
-    found = [values for name, values in sections(config.config_ini(both)) if name == "shm default"]
-    assert found == [{"Checksum": "0", "SendSignalId": "0", "ShmSpintime": "200"}]
+    parts = [values for name, values in sections(config.config_ini(both)) if name == "shm default"]
+    assert parts == [{"Checksum": "0", "SendSignalId": "0", "ShmSpintime": "200"}]
 
 
 def test_an_overlay_sets_any_parameter_of_my_cnf():

@@ -16,7 +16,7 @@ NOTEBOOKS = ROOT / "notebooks"
 
 def every() -> dict[str, Experiment]:
     """Return the lab's experiments by name, in the order of their notebooks; not the user's own."""
-    return {each.name: each for each, own in _known().values() if own is None}
+    return {experiment.name: experiment for experiment, own in _known().values() if own is None}
 
 
 def find(
@@ -73,9 +73,9 @@ def chosen(
 ) -> list[Experiment]:
     """Find the named experiment, as `find` does, and with `all` every other one too."""
     named = any(key is not None for key in (name, figure, table)) or not all
-    found = [find(name, figure, table)] if named else []
+    first = [find(name, figure, table)] if named else []
     others = every().values() if all else ()
-    return [*found, *(each for each in others if each not in found)]
+    return [*first, *(other for other in others if other not in first)]
 
 
 def is_own(experiment: Experiment) -> bool:

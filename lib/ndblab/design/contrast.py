@@ -202,11 +202,11 @@ class Contrast:
         swapped = self.design in (RESTARTS, TWINS) and number % 2 == 0
         if self.design == SWITCHED or self.turns:
             sides = [side for _ in range(TURN_ORDERS) for side in rng.choice(orders)]
-            found = [
+            slices = [
                 self._slice(number, slot, side, len(sides), swapped)
                 for slot, side in enumerate(sides, 1)
             ]
-            return (tuple(found),)
+            return (tuple(slices),)
         if self.design == TWINS:
             turns = itertools.cycle(rng.sample(orders, 2))
             sides = [side for _ in range(PER_TWINS) for side in next(turns)]
@@ -240,8 +240,8 @@ class Contrast:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
-        found = asdict(self)
-        return {name: v for name, v in found.items() if v or name not in ("turns", "pause_s")}
+        fields = asdict(self)
+        return {name: v for name, v in fields.items() if v or name not in ("turns", "pause_s")}
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Contrast:

@@ -71,7 +71,7 @@ def own_s(experiment: Experiment, size: Profile) -> float:
     if not experiment.claims:
         return 0.0
     planned = experiment.planned_contrasts(size)
-    return sum(each.blocks * block_s(each, experiment, size) for each in planned)
+    return sum(contrast.blocks * block_s(contrast, experiment, size) for contrast in planned)
 
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
@@ -80,8 +80,8 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     loads = 2 if contrast.turns else 1
     running_s = sum(
         loads * length.warmup_s
-        + length.duration_s * len({each.slot for each in together})
-        + loads * max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
+        + length.duration_s * len({slice_.slot for slice_ in together})
+        + loads * max(_overhead_s(contrast.side(slice_.side).point.clients) for slice_ in together)
         for together in contrast.block(1, size.seed)
     )
     if contrast.turns:

@@ -75,15 +75,15 @@ def lacks(
     tarball, release : what is to be installed, as for `install.ensure`.
     tools : what some experiments also need.
     """
-    found: list[Lack] = []
+    lacking: list[Lack] = []
     # If what is installed cannot be used, the doctor and the installation say so.
     with contextlib.suppress(LabError):
-        found += install.lacks_sysbench()
+        lacking += install.lacks_sysbench()
     with contextlib.suppress(LabError):
-        found += install.lacks_ndb(tarball, release)
-    found += [*_of_plans(plans), *_of_host(host)]
-    found += [lack for tool in tools for lack in tool.takes()]
-    return [*found, *_of_tests()]
+        lacking += install.lacks_ndb(tarball, release)
+    lacking += [*_of_plans(plans), *_of_host(host)]
+    lacking += [lack for tool in tools for lack in tool.takes()]
+    return [*lacking, *_of_tests()]
 
 
 def require(
@@ -106,11 +106,11 @@ def require(
     """
     first = [*_of_plans(plans), *(install.lacks(tarball, release) if installing else ())]
     if any(lack.needed for lack in first):
-        found = lacks(host, *plans, tarball=tarball, release=release, tools=tools)
+        lacking = lacks(host, *plans, tarball=tarball, release=release, tools=tools)
         raise LabError(
             "This host lacks what only root can give it",
-            found="\n            ".join(map(str, found)),
-            next_step=requirements.next_step(found),
+            found="\n            ".join(map(str, lacking)),
+            next_step=requirements.next_step(lacking),
         )
 
 

@@ -281,9 +281,9 @@ def _identity(value: object) -> object:
     if not dataclasses.is_dataclass(value):
         return value
     counting = {
-        each.name: getattr(value, each.name)
-        for each in dataclasses.fields(value)
-        if (rule := each.metadata.get("identity")) != "never"
-        and not (rule == "unless default" and getattr(value, each.name) == each.default)
+        attribute.name: getattr(value, attribute.name)
+        for attribute in dataclasses.fields(value)
+        if (rule := attribute.metadata.get("identity")) != "never"
+        and not (rule == "unless default" and getattr(value, attribute.name) == attribute.default)
     }
     return {name: _identity(counted) for name, counted in counting.items()}

@@ -49,8 +49,8 @@ def moved(plan: Plan, places: Places) -> Plan:
 def together(a: Plan, b: Plan) -> Plan:
     """Return one plan that needs of a host what both need; only one of them is loaded at a time."""
     memory = {
-        each.name: max(getattr(a.memory, each.name), getattr(b.memory, each.name))
-        for each in dataclasses.fields(a.memory)
+        field.name: max(getattr(a.memory, field.name), getattr(b.memory, field.name))
+        for field in dataclasses.fields(a.memory)
     }
     return dataclasses.replace(
         a,

@@ -134,7 +134,7 @@ class Board:
         """Return the claims that a contrast decides and this budget can test."""
         if self._standing is None:
             return []
-        names = {name for each in self.contrasts for name in each.claims}
+        names = {name for contrast in self.contrasts for name in contrast.claims}
         return [
             (name, finding)
             for name, finding in self._standing.findings.items()

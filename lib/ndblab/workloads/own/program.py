@@ -246,11 +246,10 @@ def _numbers(line: str) -> tuple[float, float, float] | None:
     """Return queries, p95 in milliseconds, and errors of a line; None if it is no such line."""
     try:
         read = json.loads(line)
-        found = [float(read[name]) if name == "queries" else _optional(read, name)
-                 for name in ("queries", "latency_p95_ms", "errors")]  # fmt: skip
+        queries = float(read["queries"])
+        p95, failed = _optional(read, "latency_p95_ms"), _optional(read, "errors")
     except (ValueError, TypeError, KeyError):
         return None
-    queries, p95, failed = found
     failed = 0.0 if math.isnan(failed) else failed
     usable = 0 <= queries < math.inf and 0 <= failed < math.inf and not p95 < 0
     return (queries, p95, failed) if usable else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import itertools
 import os
 import re
 import sys
@@ -165,9 +166,9 @@ def _sql(path: Path, schema: Path | None, digest: str) -> Workload:
     units = sql_file.parse(_text(path), path.name)
     script = sql_script.compiled(units)
     statements = [
-        (f"statement {each.number} (line {each.line})", each.example(unit.named))
+        (f"statement {statement.number} (line {statement.line})", statement.example(unit.named))
         for unit in units
-        for each in unit.statements
+        for statement in unit.statements
     ]
     name = _name(SQL, script.encode(), digest)
     file = _kept(f"{name}.lua", script.encode())
@@ -201,12 +202,12 @@ def _log(
     file = _kept(f"{name}.data", data)
     script = replay.compiled(sample, str(file), writes)
     lua = _kept(f"{name}.lua", script.encode())
-    checked = {f"statement at byte {each.at}": each for each in sample.kinds().values()}
-    checked = dict(list(checked.items())[:MOST_CHECKED])
+    entries = itertools.islice(sample.kinds().values(), MOST_CHECKED)
+    checked = {f"statement at byte {entry.at}": entry for entry in entries}
     generator = Scripted(
         path.name, lua, {lua.name: script}, schema,
-        statements=tuple((place, each.statement) for place, each in checked.items()),
-        databases={place: each.database for place, each in checked.items() if each.database},
+        statements=tuple((place, entry.statement) for place, entry in checked.items()),
+        databases={place: entry.database for place, entry in checked.items() if entry.database},
         reads_only=not writes,
     )  # fmt: skip
     numbers = {
@@ -272,11 +273,11 @@ def _with_required(path: Path) -> str:
     """Return a script with all that it requires from its own folder."""
     texts, left = {}, [path]
     while left:
-        each = left.pop()
-        if each in texts or not each.is_file():
+        script = left.pop()
+        if script in texts or not script.is_file():
             continue
-        texts[each] = _text(each)
-        left += [path.parent / f"{name}.lua" for name in _REQUIRED.findall(texts[each])]
+        texts[script] = _text(script)
+        left += [path.parent / f"{name}.lua" for name in _REQUIRED.findall(texts[script])]
     return "\n".join(texts.values())
 
 

@@ -80,13 +80,13 @@ class Scripted:
 
     def commands(self, job: Job) -> list[Command]:
         """Return the commands of a run, as `sysbench.commands` does."""
-        found = []
-        for each in sysbench.commands(self._own(job)):
+        adapted = []
+        for command in sysbench.commands(self._own(job)):
             # Options of the job come later, and win.
-            [program, script, *words] = each.argv
+            [program, script, *words] = command.argv
             argv = [program, script, IGNORED, *words]
-            found.append(self._adapted(replace(each, argv=argv)))
-        return found
+            adapted.append(self._adapted(replace(command, argv=argv)))
+        return adapted
 
     def prepare(self, cluster: Cluster, job: Job) -> Filled:
         """Make the tables, and try the load on them.
