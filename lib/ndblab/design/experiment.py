@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.design.contrast import RESTARTS, STARTS, TWINS, A, B, Contrast, Length, length
+from ndblab.design.contrast import LENGTHS, RESTARTS, STARTS, TWINS, A, B, Contrast, Length
 from ndblab.design.sweep import Sweep
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
@@ -93,7 +93,7 @@ class Experiment:
 
     def slice_length(self, size: Profile) -> Length:
         """Return how long the slices of its contrasts are."""
-        return self.slices.get(size.name, length(size.name))
+        return self.slices.get(size.name, LENGTHS[size.name])
 
     def variant(self, name: str) -> Variant:
         """Return the variant of this name."""

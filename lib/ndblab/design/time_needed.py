@@ -47,11 +47,8 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     starts = 1 + todo.repeats * (clusters - 1)
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
-    more = experiment.overhead_s is not None
-    overhead_s = mean(
-        _overhead_s(point.clients) + (experiment.overhead_s(size, point) if more else 0)
-        for point in todo.points
-    )
+    more_s = experiment.overhead_s or (lambda size, point: 0.0)
+    overhead_s = mean(_overhead_s(point.clients) + more_s(size, point) for point in todo.points)
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 

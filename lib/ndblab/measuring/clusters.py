@@ -118,13 +118,9 @@ class Clusters:
         so, its servers know their own data nodes and have variables set. `others` are measured at
         the same time, and must need the same in all this (ValueError).
         """
-        needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
-        quotas = self._quotas_cpus(point.variant)
-        set_global = self.experiment.variant(point.variant).set_global
+        settings = needed, quotas, neighbours, set_global = self._settings(point)
         for other in others:
-            also = self.experiment.variant(other.variant)
-            mine = (*self._needed(other), self._quotas_cpus(other.variant), also.neighbours)
-            if (*mine, also.set_global) != (*needed, quotas, neighbours, set_global):
+            if self._settings(other) != settings:
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
         if anew := self._cluster is None or self._running != needed:
             self._start(point, *needed)
@@ -269,6 +265,14 @@ class Clusters:
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)
+
+    def _settings(
+        self, point: Point
+    ) -> tuple[tuple[Plan, Binaries], dict[str, float | None], bool, Mapping[str, object]]:
+        """Return what a cluster must be and have set at a point."""
+        variant = self.experiment.variant(point.variant)
+        quotas = self._quotas_cpus(point.variant)
+        return self._needed(point), quotas, variant.neighbours, variant.set_global
 
     def _note_periods(self) -> None:
         """Note the longest CPU quota periods, where the kernel has lengthened any."""

@@ -144,7 +144,8 @@ def measure(
         samples, second = sides[name].samples, LEAD_S + place
         host, at_utc = samples.host(began_s, lasted_s), _later(started_utc, second)
         loaded = Loaded(reports[name], samples, host, at_utc)
-        at = replace(slice_, job=_warmed_up(slice_.job, before_s))
+        # Its first slice begins after this many seconds of the load.
+        at = replace(slice_, job=replace(slice_.job, profile=replace(times, warmup_s=before_s)))
         more = left[name].get(second, 0.0)
         runs.append(of_load(at, loaded, second - before_s, span, void, more))
     return runs
@@ -199,11 +200,6 @@ def _sample(
         (began_s, late), (ended_s, later) = readings[place], readings[place + 1]
         spans.append(None if late or later else (began_s, ended_s - began_s))
     return spans
-
-
-def _warmed_up(job: Job, seconds: float) -> Job:
-    """Return a job whose first slice begins after this many seconds of its load."""
-    return replace(job, profile=replace(job.profile, warmup_s=seconds))
 
 
 def _too_long(report: Report, own: set[int], first_s: int) -> str:

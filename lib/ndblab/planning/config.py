@@ -137,10 +137,11 @@ def overlaid(
 
 
 def _set(section: list[str], parameter: str, value: object) -> None:
-    names = [line.partition("=")[0].lower().replace("_", "-") for line in section]
-    there = parameter.lower().replace("_", "-") in names
-    last = max(i for i, line in enumerate(section) if line)
-    at = names.index(parameter.lower().replace("_", "-")) if there else last + 1
+    name, *names = (
+        text.partition("=")[0].lower().replace("_", "-") for text in (parameter, *section)
+    )
+    there = name in names
+    at = names.index(name) if there else 1 + max(i for i, line in enumerate(section) if line)
     section[at : at + there] = [] if value is None else [f"{parameter}={value}"]
 
 
@@ -164,9 +165,8 @@ def max_connections(plan_: Plan) -> int:
 
     The brief has 8200 for 4096 clients.
     """
-    return plan_.max_clients * BRIEF_MAX_CONNECTIONS // BRIEF_CLIENTS + 16 * (
-        not plan_.places.brief
-    )
+    clients = plan_.max_clients * BRIEF_MAX_CONNECTIONS // BRIEF_CLIENTS
+    return clients if plan_.places.brief else clients + 16
 
 
 def version_of(text: str) -> tuple[int, ...]:
@@ -194,8 +194,7 @@ def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]
     """
     if tls:
         return [f"--ndb-tls-search-path={folder}/{TLS_KEYS}", "--ndb-mgm-tls=strict"]
-    known = knows_tls(mysql_version)
-    return [f"--ndb-tls-search-path={folder}/{NO_TLS}"] if known else []
+    return [f"--ndb-tls-search-path={folder}/{NO_TLS}"] if knows_tls(mysql_version) else []
 
 
 def knows_tls(mysql_version: str) -> bool:

@@ -22,18 +22,12 @@ from ndblab.error import LabError, writing
 from ndblab.install import cache
 from ndblab.install.binaries import sha256
 from ndblab.planning.workload import LOG, LUA, OWN, PROGRAM, SQL, SYSBENCH
-from ndblab.workloads import registry
+from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.own import dump_file, program, replay, slow_log, sql_file, sql_script
 from ndblab.workloads.own.program_load import ProgramLoad
 from ndblab.workloads.own.scripted import Scripted, prepares, takes
 
-SCRIPTS = (
-    "bulk_insert", "oltp_delete", "oltp_insert", "oltp_point_select", "oltp_read_only",
-    "oltp_read_write", "oltp_update_index", "oltp_update_non_index", "oltp_write_only",
-    "select_random_points", "select_random_ranges",
-)  # fmt: skip
-"""Scripts that come with sysbench 1.0 and 1.1."""
 MOST_CHECKED = 1000
 """Kinds of statements of a slow log that the server checks before it is replayed."""
 _FORMS = "NAME, file.lua, file.sql, slow.log, or 'program {socket} {seconds}'"
@@ -86,8 +80,8 @@ def resolve(
     text = str(name).strip()
     path = Path(text).expanduser()
     if schema is not None:
-        dump_file.check(Path(schema).expanduser())
         schema = Path(schema).expanduser().absolute()
+        dump_file.check(schema)
     kind = _kind(text, path)
     if writes and kind != LOG:
         raise LabError("Writes are replayed from a slow log only", found=text,
@@ -145,9 +139,9 @@ def _kind(text: str, path: Path) -> str | None:
 
 
 def _known(name: str, schema: Path | None) -> Workload:
-    known = {*SCRIPTS, *registry.names()}
+    known = {*sysbench.SCRIPTS, *registry.names()}
     if name not in known and discovery.file(f"{name}.lua") is None:
-        close, names = difflib.get_close_matches(name, known, 3), ", ".join(SCRIPTS)
+        close, names = difflib.get_close_matches(name, known, 3), ", ".join(sysbench.SCRIPTS)
         raise LabError(
             f"There is no workload called {name}",
             expected=f"perhaps {' or '.join(close)}" if close else f"{_FORMS}; names: {names}",
