@@ -11,9 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from measuring.scripted import Scripted
+from measuring.scripted import Scripted, asked, rendered, row
 from ndblab.cluster.cluster import Cluster
-from ndblab.dataset import table
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.measuring import monitor, slices, turns
@@ -83,13 +82,9 @@ def scripted(folder: Path, left: float = 0.0) -> Scripted:
 def asked_of(cluster_of: Mapping[str, Scripted], order: str, warmup_s: int = 0) -> list[Asked]:
     """The slices of a block: side by side in this order, after a warm-up of each side."""
     size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": 1})
-    slices = []
-    for slot, side in enumerate(order, 1):
-        cluster = cluster_of[side]
-        place = {"run_id": f"x_b001_{slot}{side}", "contrast": "x", "block": 1, "slot": slot}
-        job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
-        slices.append(Asked({**place, "side": side, "of": len(order), "start": 1}, job))
-    return slices
+    return [
+        asked(cluster_of[side], side, len(order), slot, size) for slot, side in enumerate(order, 1)
+    ]
 
 
 def measured(
@@ -105,15 +100,7 @@ def measured(
         return cluster_of[side]
 
     sides = {side: (lambda side=side: ready(side)) for side in "ab"}
-    runs = turns.measure(asked_of(cluster_of, order, warmup_s), sides)
-    for run in runs:
-        for name, rows in run.tables.items():
-            table.render(name, rows, name)
-    return runs
-
-
-def row(run: Run) -> pd.Series:
-    return run.tables["slices"].iloc[0]
+    return rendered(turns.measure(asked_of(cluster_of, order, warmup_s), sides))
 
 
 def both(cluster: Scripted) -> dict[str, Scripted]:
@@ -287,7 +274,7 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cl
     contrast = Contrast("x", ALTERNATION, Side(Point(1, 4)), Side(Point(1, 4)), (), turns=True)
     [block] = contrast.block(1, 1)
     job = Job(sbtest.binaries, size, Point(1, 4), [server])
-    asked = [Asked({**slice_.columns(), "start": 1}, job) for slice_ in block]
+    timed = [Asked({**slice_.columns(), "start": 1}, job) for slice_ in block]
 
     def ready(value: int) -> Cluster:
         sbtest.query(f"SET GLOBAL long_query_time = {value}", server.number)
@@ -299,7 +286,7 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cl
 
     before = slow()
     try:
-        runs = turns.measure(asked, {"a": lambda: ready(10), "b": lambda: ready(0)})
+        runs = turns.measure(timed, {"a": lambda: ready(10), "b": lambda: ready(0)})
     finally:
         ready(10)
     table = pd.concat([run.tables["slices"] for run in runs])
