@@ -88,7 +88,7 @@ def test_a_peak_that_noise_finds_too_early_is_not_overloaded_before_its_end() ->
 def test_cpus_are_kept_awake_where_one_side_leaves_them_idle() -> None:
     """On both sides alike, or on neither: the condition is never what is compared."""
     planned = contrasts("multi-server-scaling", swept()).values()
-    both = {c.name: {side.condition for side in (c.a, c.b or c.a)} for c in planned}
+    both = {c.name: {side.condition for side in c.sides} for c in planned}
     awake = {"servers-1-2", "servers-2-4", "servers-8-16", "early-8-16", "slower-servers"}
     assert {name for name, sides in both.items() if sides == {"idle-spinner"}} == awake
     assert all(sides == {""} for name, sides in both.items() if name not in awake)
@@ -135,7 +135,7 @@ def test_every_side_can_be_measured(name: str, profile: str) -> None:
     size = experiment.size(profile)
     for points in (pd.DataFrame(), swept())[: 1 + (profile == "quick")]:
         for contrast in contrasts(name, points, profile).values():
-            sides = [side for side in (contrast.a, contrast.b) if side]
+            sides = contrast.sides
             for side in sides:
                 assert experiment.variant(side.point.variant)
                 assert side.point.servers <= side.point.clients <= 2 * max(size.clients)
@@ -148,7 +148,7 @@ def test_every_variant_of_contrasts_alone_is_in_one() -> None:
     """No cluster is planned that nothing needs."""
     for name in EXPERIMENTS:
         alone = {v.name for v in catalogue.find(name).variants if v.contrasts_only}
-        sides = [s for c in contrasts(name, swept()).values() for s in (c.a, c.b) if s]
+        sides = [side for c in contrasts(name, swept()).values() for side in c.sides]
         assert alone <= {side.point.variant for side in sides}
 
 

@@ -22,13 +22,9 @@ def every() -> dict[str, Experiment]:
 def find(
     name: str | None = None, figure: str | int | None = None, table: str | int | None = None
 ) -> Experiment:
-    """Find an experiment by its name or its folder, or by a figure or table of the brief.
+    """Find an experiment by its name, its folder (`./mine`), or a figure or table of the brief.
 
     LabError if there is none, or the name and the number do not belong together.
-
-    Parameters
-    ----------
-    name : also the folder of an experiment of the user's own, such as `./mine`.
     """
     if name and ("/" in name or name == "."):
         package = discovery.add(name)

@@ -229,6 +229,11 @@ class Contrast:
             raise ValueError(f"the contrast {self.name} has no side {name}")
         return side
 
+    @property
+    def sides(self) -> list[Side]:
+        """Its sides: one of a level, two of any other contrast."""
+        return [side for side in (self.a, self.b) if side]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
         fields = asdict(self)

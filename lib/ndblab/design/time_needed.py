@@ -55,9 +55,7 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
 def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
     """Return after how many seconds a measurement ends even if claims are open, by default.
 
-    Parameters
-    ----------
-    own_s : what contrasts need for blocks that no claim waits for.
+    Contrasts need `own_s` for blocks that no claim waits for.
     """
     least_s = max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
     return max(least_s, min(least_s + own_s, MOST_S.get(size.name, math.inf)))

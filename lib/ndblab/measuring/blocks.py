@@ -186,8 +186,8 @@ def _asked(
     usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
     fixed = any(
         "." in name
-        for one in (contrast.a, contrast.b or contrast.a)
-        for name in clusters.experiment.variant(one.point.variant).quotas
+        for either in contrast.sides
+        for name in clusters.experiment.variant(either.point.variant).quotas
     )
     job = clusters.experiment.job(
         size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,

@@ -27,11 +27,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
     """Refuse plans that this host cannot carry out, or whose programs it cannot install.
 
-    LabError if it lacks memory or disk space, or something that only root can give it.
-
-    Parameters
-    ----------
-    engines : as for a `Request`.
+    LabError if it lacks memory or disk space, or something that only root can give it. `engines`
+    are those of a `Request`.
     """
     from ndblab.install.engines import sources
 
@@ -44,9 +41,7 @@ def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
 def check_size(machine: Host, plan: Plan, free_bytes: float | None = None) -> None:
     """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
 
-    Parameters
-    ----------
-    free_bytes : free space on the host's disk; None for that of this host.
+    `free_bytes` is the free space on the host's disk; None stands for that of this host.
     """
     if free_bytes is None:
         free_bytes = disk_free_bytes(plan)

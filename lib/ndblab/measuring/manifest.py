@@ -138,9 +138,7 @@ def keep_start(
 ) -> None:
     """Keep the configuration of a cluster, the load's own files, and what the variant shows.
 
-    Parameters
-    ----------
-    usual : whether it is the cluster of the default variant, whose files bear no variant's name.
+    The files of the `usual` cluster, that of the default variant, bear no variant's name.
     """
     if shown := experiment.after_start:
         known = writer.manifest.get("shown", {})

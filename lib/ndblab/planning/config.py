@@ -186,11 +186,8 @@ def _small_redo_log(version: tuple[int, ...]) -> str:
 def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]:
     """Return the options that give an NDB program its TLS keys, or keep it from finding any.
 
-    With TLS, it sends nothing to a management node before the connection is encrypted.
-
-    Parameters
-    ----------
-    folder : folder of the configuration.
+    With TLS, it sends nothing to a management node before the connection is encrypted. `folder` is
+    that of the configuration.
     """
     if tls:
         return [f"--ndb-tls-search-path={folder}/{TLS_KEYS}", "--ndb-mgm-tls=strict"]
@@ -218,9 +215,7 @@ def tls_keys(plan_: Plan) -> dict[str, dict[str, str]]:
 def authority_argv(program: str, options_file: str, folder: str) -> list[str]:
     """Return the command that makes a certification authority in a folder.
 
-    Parameters
-    ----------
-    options_file : names the folder and the pass phrase, which is on no command line.
+    The `options_file` names the folder and the pass phrase, which is on no command line.
     """
     return [program, f"--defaults-file={options_file}", "--create-CA", f"--to-dir={folder}"]
 

@@ -59,11 +59,7 @@ def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
 
     Queries and rates add up; the mean latency is weighted by queries. The load begins at the mean
     of their beginnings and lasts to the end of the last one: while some processes run alone, a
-    saturated cluster answers as many queries as before.
-
-    Parameters
-    ----------
-    asked_s : how long they were to take, for `dataset.overrun`.
+    saturated cluster answers as many queries as before. They were to take `asked_s`.
     """
     began = fmean(report.began for report in reports)
     lasted_s = max(report.began + report.lasted_s for report in reports) - began

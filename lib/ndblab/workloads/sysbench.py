@@ -195,12 +195,7 @@ def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
 
 
 def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
-    """Run for the warm-up's seconds; return "ok", or why that failed.
-
-    Parameters
-    ----------
-    own : commands in place of `commands`.
-    """
+    """Run for the warm-up's seconds, `own` or the usual commands; return "ok", or why it failed."""
     if not job.profile.warmup_s:
         return OK
     warm_ups = (own or commands(job))[: job.processes]
@@ -211,12 +206,7 @@ def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
 
 @contextmanager
 def running(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> Iterator[Load]:
-    """Run sysbench for the run's seconds, for the length of a `with` block at most.
-
-    Parameters
-    ----------
-    own : as for `warm_up`.
-    """
+    """Run for the run's seconds, `own` or the usual commands, for a `with` block at most."""
     runs = (own or commands(job))[-job.processes :]
     with executing_all(cluster, runs, job, job.profile.duration_s) as executions:
         yield Load(executions, job)

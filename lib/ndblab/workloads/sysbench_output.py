@@ -138,9 +138,7 @@ def status(
 ) -> str:
     """Return "ok", or in one line why this run must not be averaged with others.
 
-    Parameters
-    ----------
-    tolerated_errors : share of its queries that may fail.
+    Of its queries, the share `tolerated_errors` may fail.
     """
     why = complaint(text)
     tail = f": {why}" if why else ""
@@ -164,11 +162,7 @@ def only_errors(text: str, until_s: float = 0) -> float:
     """Return the mean errors a second of a run in which every transaction fails, else 0.
 
     sysbench repeats a transaction after an error that it ignores: one that always fails is
-    repeated for ever, whatever time the run was given.
-
-    Parameters
-    ----------
-    until_s : how far the reports must reach.
+    repeated for ever, whatever time the run was given. The reports must reach `until_s`.
     """
     reports = [match for match in map(_INTERVAL.match, text.splitlines()) if match]
     errors_per_s = [float(match[7]) for match in reports]

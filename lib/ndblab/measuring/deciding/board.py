@@ -102,9 +102,7 @@ class Board:
     def end(self, again: str) -> None:
         """Leave the board as it stands; write what is open, and the command to continue.
 
-        Parameters
-        ----------
-        again : that command, without its minutes; empty if the answer names it.
+        `again` is that command, without its minutes; it is empty if the answer names it.
         """
         self._doing = ""
         self._draw()

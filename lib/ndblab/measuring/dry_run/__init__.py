@@ -225,7 +225,7 @@ def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
         yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
         yield "# here, before it, they are the middle ones of the profile:"
     for contrast in planned:
-        sides = listed(_side(side) for side in (contrast.a, contrast.b) if side)
+        sides = listed(map(_side, contrast.sides))
         block = duration(time_needed.block_s(contrast, experiment, size))
         yield f"#   {contrast.name} ({contrast.design}, {block} a block): {sides}"
         yield f"#     for {', '.join(contrast.claims) or f'{contrast.blocks} blocks'}"

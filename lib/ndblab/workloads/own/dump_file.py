@@ -127,9 +127,7 @@ def load(cluster: Cluster, job: Job, path: Path) -> Filled:
 def check_tables(cluster: Cluster, database: str, name: str) -> int:
     """Return the rows of all tables of a database; LabError if one is not NDB's, or none is there.
 
-    Parameters
-    ----------
-    name : of the file that made them, for the message.
+    The message has the `name` of the file that made them.
     """
     tables = cluster.query(
         "SELECT table_name, engine FROM information_schema.tables"

@@ -71,12 +71,7 @@ class Unit:
 
 
 def parse(text: str, name: str) -> tuple[Unit, ...]:
-    """Read the statements of a file; LabError if it has no statement, or one is wrong.
-
-    Parameters
-    ----------
-    name : of the file, for messages.
-    """
+    """Read the statements of a file; LabError, with its name, if there is none or one is wrong."""
     units: list[Unit] = []
     opened: list[Statement] = []
     weight, weight_of_opened = 1, 1
