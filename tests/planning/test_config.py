@@ -31,10 +31,7 @@ def published() -> deployment.Plan:
 @pytest.fixture(scope="module")
 def small() -> deployment.Plan:
     """The plan for a machine of two CPUs."""
-    return deployment.make(
-        host.read(CAPTURED),
-        deployment.Shape(2, 80_000, 256, places=deployment.Places("/lab", "/lab")),
-    )
+    return other()
 
 
 def sections(text: str) -> list[tuple[str, dict[str, str]]]:
@@ -47,6 +44,13 @@ def sections(text: str) -> list[tuple[str, dict[str, str]]]:
             key, _, value = line.partition("=")
             parts[-1][1][key] = value
     return parts
+
+
+def my_cnf(plan: deployment.Plan, version: str = "9.7.4") -> configparser.ConfigParser:
+    """Read the my.cnf of a plan."""
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(config.my_cnf(plan, version))
+    return parser
 
 
 def test_the_briefs_config_ini_has_its_parameters_and_no_others(published):
@@ -99,8 +103,7 @@ def test_an_option_that_a_version_does_not_know_is_left_out(published, version, 
 
 def test_the_briefs_my_cnf_has_the_published_settings_and_no_others(published):
     """The section of all servers, and one for each: ids from 11 on, ports from 3306 on."""
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(published, "8.0.26"))
+    parser = my_cnf(published, "8.0.26")
     assert dict(parser["mysqld"]) == {
         "ndbcluster": None,
         "ndb-connectstring": "localhost",
@@ -123,9 +126,7 @@ def test_the_briefs_my_cnf_has_the_published_settings_and_no_others(published):
 
 def test_nothing_of_a_small_cluster_listens_beyond_loopback(small):
     """Servers have no network at all, the management node binds loopback, data nodes localhost."""
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(small, "9.7.4"))
-    assert "skip-networking" in parser["mysqld"]
+    assert "skip-networking" in my_cnf(small)["mysqld"]
     assert "--bind-address=127.0.0.1" in config.node_argv(small, small.management_node, BINARIES)
     hosts = {v["HostName"] for _, v in sections(config.config_ini(small)) if "HostName" in v}
     assert hosts == {"localhost"}
@@ -194,8 +195,7 @@ def test_every_connection_of_a_pool_has_its_section_and_its_link():
     plan = other(connection_pools=(1, 3))
     parts = sections(config.config_ini(plan))
     assert [v["NodeId"] for name, v in parts if name == "mysqld"] == ["11", "12", "13", "14"]
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(plan, "9.7.4"))
+    parser = my_cnf(plan)
     pool = "ndb-cluster-connection-pool"
     assert not {pool, f"{pool}-nodeids"} & {*parser["mysqld"], *parser["mysqld.1"]}
     assert parser["mysqld.2"]["ndb-nodeid"] == "12"
@@ -257,12 +257,10 @@ def test_an_overlay_adds_a_section_of_defaults_before_the_nodes():
 
 def test_an_overlay_sets_any_parameter_of_my_cnf():
     """For all servers, whether it is written with "-" or "_"."""
-    text = config.my_cnf(overlaid(my_cnf={"innodb-buffer-pool-size": "64M", "x": 1}), "9.7.4")
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(text)
-    assert parser["mysqld"]["innodb-buffer-pool-size"] == "64M"
-    assert "innodb_buffer_pool_size" not in parser["mysqld"]
-    assert parser["mysqld"]["x"] == "1"
+    section = my_cnf(overlaid(my_cnf={"innodb-buffer-pool-size": "64M", "x": 1}))["mysqld"]
+    assert section["innodb-buffer-pool-size"] == "64M"
+    assert "innodb_buffer_pool_size" not in section
+    assert section["x"] == "1"
 
 
 def test_what_an_overlay_sets_is_not_on_the_command_line_of_a_server():
@@ -307,8 +305,7 @@ def test_a_small_redo_log_still_takes_the_load():
 def test_servers_with_a_port_listen_on_loopback_without_encryption():
     """TCP/IP clients are compared with sockets, not TLS with none."""
     plan = other(networking=True)
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(plan, "9.7.4"))
+    parser = my_cnf(plan)
     assert parser["mysqld"]["bind-address"] == "127.0.0.1"
     assert parser["mysqld"]["tls-version"] == ""
     assert "skip-networking" not in parser["mysqld"]
@@ -338,10 +335,7 @@ def test_the_pass_phrase_of_the_authority_is_on_no_command_line():
 
 def test_all_servers_can_be_connected_by_tcp():
     """Then no link of a host is shared memory, which has no TLS."""
-    shape = deployment.Shape(
-        2, 80_000, 256, places=deployment.Places("/lab", "/lab"), transporter="tcp", tls=True
-    )
-    plan = deployment.make(host.read(CAPTURED), shape)
+    plan = other(transporter="tcp", tls=True)
     text = config.config_ini(plan)
     assert {node.transporter for node in plan.servers} == {"tcp"}
     assert "UseShm=0" in text

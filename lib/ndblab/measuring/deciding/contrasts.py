@@ -64,7 +64,9 @@ def decide(
     loop = Loop(
         contrasts,
         clusters.writer,
-        functools.partial(_measure_block, clusters, board),
+        lambda contrast, number: blocks.measure(
+            contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
+        ),
         judging.findings,
         {contrast.name: time_needed.block_s(contrast, experiment, size) for contrast in contrasts},
         board,
@@ -134,9 +136,3 @@ def possible(
         if controller.kind not in ("cgroup1", "cgroup2"):
             say(f"twins are in no control groups of equal weight: {controller.reason}")
     return tuple(contrasts)
-
-
-def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:
-    return blocks.measure(
-        contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
-    )
