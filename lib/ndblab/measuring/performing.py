@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tqdm import tqdm
 
+from ndblab.design.sweep import Sweep, action
 from ndblab.error import LabError
+from ndblab.measuring import measured_run
 from ndblab.planning.point import Point
 
 if TYPE_CHECKING:
     from ndblab.dataset import Writer
     from ndblab.measuring.measured_run import Run
-
-from ndblab.design.sweep import Sweep, action
-from ndblab.measuring import measured_run
 
 Cluster = TypeVar("Cluster")
 

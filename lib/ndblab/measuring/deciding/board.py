@@ -117,8 +117,9 @@ class Board:
         head = f"{len(rows) - undecided} of {count(len(rows), 'claim')} decided"
         lines = [f"{head}; {self._doing}" if self._doing else head]
         # Open claims change, so they come first when not all fit.
-        fit = rows if len(rows) <= room else sorted(rows, key=lambda r: r[1].verdict not in
-                                                    choice.OPEN)[:room]  # fmt: skip
+        fit = rows
+        if len(rows) > room:
+            fit = sorted(rows, key=lambda row: row[1].verdict not in choice.OPEN)[:room]
         lines += [self._line(name, finding) for name, finding in fit]
         if len(rows) > len(fit):
             lines.append(f"and {len(rows) - len(fit)} more")
