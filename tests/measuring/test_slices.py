@@ -261,7 +261,7 @@ def test_a_slice_in_which_no_report_came_is_void(tmp_path: Path):
         "    if line.startswith('[ 2s ]'): continue\n    if line.startswith",
         1,
     )
-    first, second = switched(Scripted(tmp_path, silent), [lambda: None] * 2)
+    first, _ = switched(Scripted(tmp_path, silent), [lambda: None] * 2)
     assert row(first)["status"] == "the load reported too late, or ended before its time"
     assert first.tables["intervals"].empty
 

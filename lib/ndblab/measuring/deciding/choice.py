@@ -109,9 +109,7 @@ def _same_start(
     waiting = [c for c in possible if c.half_way and blocks[c.name] == c.half_way]
     owed_s = sum(map(to_look_s, waiting))
     begun = [
-        c
-        for c in possible
-        if blocks[c.name] < c.half_way and owed_s + to_look_s(c) <= seconds_left
+        c for c in possible if blocks[c.name] < c.half_way and owed_s + to_look_s(c) <= seconds_left
     ]
     return begun if waiting and begun else possible
 

@@ -120,8 +120,8 @@ def _checked(unit: Unit, name: str) -> Unit:
         for value in statement.placeholders:
             if value.kind == AGAIN and value.name not in known:
                 raise _wrong(name, statement, "a value without a name", f":{value.name}",
-                             f"{placeholder.FORMS}, or before it :{value.name}=int(low,high) or the "
-                             "like in the same transaction")  # fmt: skip
+                             f"{placeholder.FORMS}, or before it :{value.name}=int(low,high) or "
+                             "the like in the same transaction")  # fmt: skip
             if value.kind == AGAIN and value.glued and known[value.name].kind == TEXT:
                 raise _wrong(name, statement, "a text as part of a name", f":{value.name}",
                              ":int or :choice")  # fmt: skip
