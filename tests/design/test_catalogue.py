@@ -15,9 +15,9 @@ EVERY = list(catalogue.every().values())
 @pytest.mark.parametrize("number", range(1, 10))
 def test_every_figure_of_the_brief_belongs_to_one_experiment(number):
     """--figure 1 to --figure 9 lead somewhere, as text or not."""
-    found = catalogue.find(figure=number)
-    assert catalogue.find(figure=str(number)) is found
-    assert [e for e in EVERY if str(number) in e.figures] == [found]
+    experiment = catalogue.find(figure=number)
+    assert catalogue.find(figure=str(number)) is experiment
+    assert [e for e in EVERY if str(number) in e.figures] == [experiment]
 
 
 @pytest.mark.parametrize("number", [1, 2])

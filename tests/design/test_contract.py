@@ -25,7 +25,7 @@ MEASURED = [experiment for experiment in EVERY if experiment.grid]
 
 def every(experiments: list[Experiment]) -> pytest.MarkDecorator:
     """Parametrise a test by experiments."""
-    return pytest.mark.parametrize("experiment", experiments, ids=lambda each: each.name)
+    return pytest.mark.parametrize("experiment", experiments, ids=lambda e: e.name)
 
 
 @every(EVERY)

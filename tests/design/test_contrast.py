@@ -56,7 +56,7 @@ def test_the_first_twin_to_be_loaded_is_drawn() -> None:
 def test_twins_exchange_their_places_from_start_to_start() -> None:
     """All slices of a block are in the same places, those of the next block in the others."""
     places = [{one.swapped for (one,) in TWIN.block(number, 1)} for number in range(1, 7)]
-    assert all(len(each) == 1 for each in places)
+    assert all(len(place) == 1 for place in places)
     assert all(one != other for one, other in pairwise(places))
 
 
@@ -104,7 +104,7 @@ def test_sides_that_take_turns_exchange_their_places_with_each_block(
 ) -> None:
     """Where each has a server or a cluster of its own; in one cluster there is no other place."""
     blocks = [in_turns(design).block(number, 1)[0] for number in range(1, 5)]
-    assert [{one.swapped for one in block} for block in blocks] == [{each} for each in swapped]
+    assert [{one.swapped for one in block} for block in blocks] == [{place} for place in swapped]
 
 
 @pytest.mark.parametrize("design", [SWITCHED, DUET, STARTS, LEVEL])

@@ -40,8 +40,8 @@ def coarsely_swept(past_64: float) -> pd.DataFrame:
 
 def contrasts(name: str, points: pd.DataFrame, profile: str = "quick", **size) -> dict:
     experiment = catalogue.find(name)
-    found = experiment.contrasts(experiment, experiment.size(profile, size), points)
-    return {contrast.name: contrast for contrast in found}
+    planned = experiment.contrasts(experiment, experiment.size(profile, size), points)
+    return {contrast.name: contrast for contrast in planned}
 
 
 def at(side: Side | None) -> tuple[int, int, str] | None:
@@ -50,15 +50,15 @@ def at(side: Side | None) -> tuple[int, int, str] | None:
 
 def test_clients_follow_from_the_sweep() -> None:
     """k saturates one server, the best number of clients is that of the best mean."""
-    found = contrasts("multi-server-scaling", swept())
-    assert at(found["servers-1-2"].a) == (2, 16, "default")
-    assert at(found["servers-1-2"].b) == (1, 8, "default")
-    assert at(found["servers-2-4"].a) == (4, 32, "default")
-    assert at(found["overload"].a) == (16, 256, "default")
-    assert at(found["overload"].b) == (16, 128, "default")
-    assert at(found["servers-8-16"].b) == (8, 64, "small-servers")
-    assert found["half-load"].a.options == {"rate": 2500}
-    assert at(found["early-8-16"].a) == (16, 128, "undivided")
+    planned = contrasts("multi-server-scaling", swept())
+    assert at(planned["servers-1-2"].a) == (2, 16, "default")
+    assert at(planned["servers-1-2"].b) == (1, 8, "default")
+    assert at(planned["servers-2-4"].a) == (4, 32, "default")
+    assert at(planned["overload"].a) == (16, 256, "default")
+    assert at(planned["overload"].b) == (16, 128, "default")
+    assert at(planned["servers-8-16"].b) == (8, 64, "small-servers")
+    assert planned["half-load"].a.options == {"rate": 2500}
+    assert at(planned["early-8-16"].a) == (16, 128, "undivided")
 
 
 def test_p95_of_8_and_16_servers_is_compared_at_a_load_that_both_carry() -> None:
@@ -87,8 +87,8 @@ def test_a_peak_that_noise_finds_too_early_is_not_overloaded_before_its_end() ->
 
 def test_cpus_are_kept_awake_where_one_side_leaves_them_idle() -> None:
     """On both sides alike, or on neither: the condition is never what is compared."""
-    found = contrasts("multi-server-scaling", swept()).values()
-    both = {each.name: {side.condition for side in (each.a, each.b or each.a)} for each in found}
+    planned = contrasts("multi-server-scaling", swept()).values()
+    both = {c.name: {side.condition for side in c.sides} for c in planned}
     awake = {"servers-1-2", "servers-2-4", "servers-8-16", "early-8-16", "slower-servers"}
     assert {name for name, sides in both.items() if sides == {"idle-spinner"}} == awake
     assert all(sides == {""} for name, sides in both.items() if name not in awake)
@@ -99,8 +99,8 @@ def test_noise_does_not_saturate_a_server_with_one_client() -> None:
     points = swept()
     lucky = (points["servers"] == 1) & (points["clients"] == 1)
     points.loc[lucky, "qps_mean"] = 1050.0
-    found = contrasts("multi-server-scaling", points)
-    assert found["servers-1-2"].b.point.clients == comparisons.LEAST_CLIENTS
+    planned = contrasts("multi-server-scaling", points)
+    assert planned["servers-1-2"].b.point.clients == comparisons.LEAST_CLIENTS
 
 
 def test_figure_5_is_far_past_the_peak_and_within_the_profile() -> None:
@@ -114,17 +114,17 @@ def test_figure_5_is_far_past_the_peak_and_within_the_profile() -> None:
 
 def test_servers_that_the_profile_lacks_have_no_contrast() -> None:
     """The smoke profile has two servers, and no claim that needs more."""
-    found = contrasts("multi-server-scaling", pd.DataFrame(), "smoke")
-    assert "servers-1-2" in found
-    assert not {"servers-2-4", "servers-8-16", "slower-servers"} & set(found)
+    planned = contrasts("multi-server-scaling", pd.DataFrame(), "smoke")
+    assert "servers-1-2" in planned
+    assert not {"servers-2-4", "servers-8-16", "slower-servers"} & set(planned)
     assert "fall" not in contrasts("single-server-scaling", pd.DataFrame(), "smoke")
 
 
 def test_the_smoke_profile_has_one_pair_of_twins_for_spinning() -> None:
     """It shows that a spinning cluster runs, and takes no time for more."""
-    found = contrasts("shm-vs-tcp", pd.DataFrame(), "smoke").values()
-    assert [each.name for each in found] == ["reads-best", "spin-1"]
-    assert all(each.design == TWINS for each in found)
+    planned = contrasts("shm-vs-tcp", pd.DataFrame(), "smoke").values()
+    assert [contrast.name for contrast in planned] == ["reads-best", "spin-1"]
+    assert all(contrast.design == TWINS for contrast in planned)
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "brief"])
@@ -135,7 +135,7 @@ def test_every_side_can_be_measured(name: str, profile: str) -> None:
     size = experiment.size(profile)
     for points in (pd.DataFrame(), swept())[: 1 + (profile == "quick")]:
         for contrast in contrasts(name, points, profile).values():
-            sides = [side for side in (contrast.a, contrast.b) if side]
+            sides = contrast.sides
             for side in sides:
                 assert experiment.variant(side.point.variant)
                 assert side.point.servers <= side.point.clients <= 2 * max(size.clients)
@@ -148,16 +148,16 @@ def test_every_variant_of_contrasts_alone_is_in_one() -> None:
     """No cluster is planned that nothing needs."""
     for name in EXPERIMENTS:
         alone = {v.name for v in catalogue.find(name).variants if v.contrasts_only}
-        sides = [s for c in contrasts(name, swept()).values() for s in (c.a, c.b) if s]
+        sides = [side for c in contrasts(name, swept()).values() for side in c.sides]
         assert alone <= {side.point.variant for side in sides}
 
 
 def test_transporters_are_compared_in_twin_clusters_without_quotas() -> None:
     """Each alone on its own data nodes; what one costs is not what the other leaves of a quota."""
-    found, experiment = contrasts("shm-vs-tcp", pd.DataFrame()), catalogue.find("shm-vs-tcp")
-    assert {each.design for each in found.values()} == {TWINS}
+    planned, experiment = contrasts("shm-vs-tcp", pd.DataFrame()), catalogue.find("shm-vs-tcp")
+    assert {contrast.design for contrast in planned.values()} == {TWINS}
     for name in ("reads-best", "writes-top", "writes-1", "writes-2"):
-        sides = found[name].a.point, found[name].b.point
+        sides = planned[name].a.point, planned[name].b.point
         assert [point.transporter for point in sides] == ["shm", "tcp"]
         assert all(experiment.variant(point.variant).quotas == NO_QUOTAS for point in sides)
 
@@ -193,9 +193,9 @@ def test_tls_is_compared_in_twin_clusters_with_every_server_by_tcp() -> None:
     """Shared memory has no TLS; nothing else differs, and each contrast has blocks of its own."""
     experiment = catalogue.find("tls")
     size = experiment.size("quick")
-    found = experiment.contrasts(experiment, size, pd.DataFrame())
-    assert [c.name for c in found] == ["tls-best", "tls-one"]
-    for contrast in found:
+    planned = experiment.contrasts(experiment, size, pd.DataFrame())
+    assert [c.name for c in planned] == ["tls-best", "tls-one"]
+    for contrast in planned:
         assert (contrast.design, contrast.claims) == (TWINS, ())
         assert contrast.blocks > 0
         assert replace(contrast.a.point, variant="default") == contrast.b.point
@@ -211,5 +211,5 @@ def test_a_level_of_seconds_in_a_row_is_one_slice_as_long_as_two() -> None:
         [[alone]] = level.block(1, seed=1)
         assert (alone.of, level.length(usual)) == (1, Length(1, 4))
     recv = contrasts("single-server-scaling", swept(servers=(1,)))["recv"]
-    assert [each.of for [each] in recv.block(1, seed=1)] == [2, 2]
+    assert [contrast.of for [contrast] in recv.block(1, seed=1)] == [2, 2]
     assert recv.length(usual) == usual

@@ -131,7 +131,7 @@ def test_a_block_of_turns_takes_its_seconds_and_two_loads(design: str):
     seconds = 4 * designs.TURN_ORDERS * designs.TURN_S
     took_s = time_needed.block_s(block, SCALING, quick) - besides_s
     assert took_s == pytest.approx(2 * load_s + seconds + time_needed.TURNS_S)
-    order = [each.side for each in block.block(1, quick.seed)[0]]
+    order = [slice_.side for slice_ in block.block(1, quick.seed)[0]]
     assert took_s > turns.Schedule.of(order, length.warmup_s, 0).load_s
     pauses = turns.Schedule.of(order, 0, 1).sides.count(turns.NOBODY)
     paused_s = (

@@ -8,8 +8,20 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
+
+from ndblab.dataset import table
 from ndblab.machine import Machine
 from ndblab.machine.local import LOCAL
+from ndblab.measuring.measured_run import Run
+from ndblab.measuring.slice_tables import Asked
+from ndblab.planning import profile
+from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
+from ndblab.workloads.load_generator import Job
+
+SIZE = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
+POINT = Point(1, 8)
 
 
 class Scripted:
@@ -53,6 +65,36 @@ class Scripted:
 
     def check_alive(self, *nodes: SimpleNamespace) -> None:
         self.alive_checks += not nodes
+
+
+def asked(
+    cluster: Scripted,
+    side: str,
+    of: int,
+    slot: int = 1,
+    size: Profile = SIZE,
+    point: Point = POINT,
+    server: int = 1,
+    processes: int = 1,
+) -> Asked:
+    """A slice to measure on one server, the first of a block of `of` unless it has a `slot`."""
+    place = {"run_id": f"x_b001_{slot}{side}", "contrast": "x", "block": 1, "slot": slot}
+    servers = [cluster.plan.servers[server - 1]]
+    job = Job(cluster.binaries, size, point, servers, processes=processes)
+    return Asked({**place, "side": side, "of": of, "start": 1}, job)
+
+
+def rendered(runs: list[Run]) -> list[Run]:
+    """Check every cell of the tables of runs, as a dataset does when it renders them."""
+    for run in runs:
+        for name, rows in run.tables.items():
+            table.render(name, rows, name)
+    return runs
+
+
+def row(run: Run) -> pd.Series:
+    """The row of a run in table `slices`."""
+    return run.tables["slices"].iloc[0]
 
 
 def _server(folder: Path, number: int) -> SimpleNamespace:

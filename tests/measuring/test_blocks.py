@@ -86,13 +86,13 @@ class Lab:
     def ready(self, *points: Point) -> SimpleNamespace:
         return SimpleNamespace(plan=self.plan)
 
-    def twin(self, contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
-        self.twins.append((each.side, each.swapped))
-        return SimpleNamespace(plan=self.plan), 2 * each.block + (each.side == "b")
+    def twin(self, contrast: Contrast, slice_: designs.Slice) -> tuple[SimpleNamespace, int]:
+        self.twins.append((slice_.side, slice_.swapped))
+        return SimpleNamespace(plan=self.plan), 2 * slice_.block + (slice_.side == "b")
 
-    def restarted(self, contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
-        plan = deployment.turned(self.plan) if each.swapped else self.plan
-        return SimpleNamespace(plan=plan), 2 * each.block + (each.side == "b")
+    def restarted(self, contrast: Contrast, slice_: designs.Slice) -> tuple[SimpleNamespace, int]:
+        plan = deployment.turned(self.plan) if slice_.swapped else self.plan
+        return SimpleNamespace(plan=plan), 2 * slice_.block + (slice_.side == "b")
 
     def close(self) -> None:
         self.starts += 1
@@ -101,14 +101,14 @@ class Lab:
     def slot(self, cluster, asked, condition) -> list[Run]:
         self.asked.append(asked)
         runs = []
-        for each in asked:
-            found, steal_pct = self.disturbed(each.place["run_id"])
+        for slice_ in asked:
+            others, steal_pct = self.disturbed(slice_.place["run_id"])
             row = slice_tables.row(
-                each.job.point, **each.place, started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
-                status="company" if found.disturbs else "ok",
+                slice_.job.point, **slice_.place, started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
+                status="company" if others.disturbs else "ok",
                 duration_s=2.0, queries=20, errors=0, qps=10.0,
             )  # fmt: skip
-            who = company.disturbance(found, steal_pct)
+            who = company.disturbance(others, steal_pct)
             runs.append(Run({"slices": row}, disturbance=who))
         return runs
 
@@ -123,7 +123,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 def servers(slot: list[slices.Asked]) -> dict[str, list[int]]:
     """Numbers of the servers that each side of a slot loads."""
-    return {each.place["side"]: [node.number for node in each.job.servers] for each in slot}
+    return {slice_.place["side"]: [node.number for node in slice_.job.servers] for slice_ in slot}
 
 
 def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, monkeypatch):
@@ -138,9 +138,9 @@ def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, 
     unwatched = Side(Point(1, 8), condition="no-monitor")
     assert lab.measure(Contrast("s", designs.SWITCHED, ONE, unwatched, ())) == "ok"
     [(asked, watched)] = calls
-    assert [each.place["slot"] for each in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
-    assert watched == [each.place["side"] == "a" for each in asked]
-    assert {each.job.profile.duration_s for each in asked} == {designs.TURN_S}
+    assert [slice_.place["slot"] for slice_ in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
+    assert watched == [slice_.place["side"] == "a" for slice_ in asked]
+    assert {slice_.job.profile.duration_s for slice_ in asked} == {designs.TURN_S}
     [logs] = contrasts.log_ratios(lab.writer.slices, "s")
     assert list(logs) == [0, 0]
 
@@ -165,7 +165,7 @@ def test_variants_are_switched_under_one_load(lab: Lab, monkeypatch):
     for turn in turns:
         turn()
     assert [point.variant for (point,) in ready] == [
-        {"a": "default", "b": "other"}[each.place["side"]] for each in asked
+        {"a": "default", "b": "other"}[slice_.place["side"]] for slice_ in asked
     ]
 
 
@@ -185,7 +185,7 @@ def test_a_block_of_late_turns_has_spare_seconds_when_it_is_measured_again(lab: 
     lab.experiment = dataclasses.replace(lab.experiment, variants=variants)
     contrast = Contrast("s", designs.SWITCHED, ONE, other, ())
     statuses = [lab.measure(contrast, number) for number in (1, 1, 1, 2)]
-    assert [each == "ok" for each in statuses] == [False, False, True, True]
+    assert [status == "ok" for status in statuses] == [False, False, True, True]
     assert spared == [0, 0, slices.SPARE, 0]
 
 
@@ -207,13 +207,13 @@ def test_a_block_of_turns_is_measured_as_a_whole(lab: Lab, in_turns: list):
     other = Side(dataclasses.replace(ONE.point, variant="other"))
     lab.experiment = dataclasses.replace(lab.experiment, variants=(Variant(), Variant("other")))
     cluster, ready = lab.ready(), []
-    lab.ready = lambda *points: ready.append([each.variant for each in points]) or cluster
+    lab.ready = lambda *points: ready.append([point.variant for point in points]) or cluster
     assert lab.measure(Contrast("t", designs.ALTERNATION, ONE, other, (), turns=True)) == "ok"
     [(asked, again)] = in_turns
-    assert [each.place["slot"] for each in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
-    assert {each.job.profile.duration_s for each in asked} == {designs.TURN_S}
-    assert {each.place["start"] for each in asked} == {lab.starts}
-    assert {(each.place["side"], each.job.point.variant) for each in asked} == {
+    assert [slice_.place["slot"] for slice_ in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
+    assert {slice_.job.profile.duration_s for slice_ in asked} == {designs.TURN_S}
+    assert {slice_.place["start"] for slice_ in asked} == {lab.starts}
+    assert {(slice_.place["side"], slice_.job.point.variant) for slice_ in asked} == {
         ("a", "default"), ("b", "other"),
     }  # fmt: skip
     assert lab.contrasts == {"t"}
@@ -233,10 +233,10 @@ def test_turns_of_places_of_their_own_have_the_start_of_their_side(
     name = kinds[design == designs.RESTARTS]
     usual, swapped, clusters = getattr(lab, name), [], {}
 
-    def there(contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
-        swapped.append(each.swapped)
-        cluster, start = usual(contrast, each)
-        return clusters.setdefault((each.side, each.block), cluster), start
+    def there(contrast: Contrast, slice_: designs.Slice) -> tuple[SimpleNamespace, int]:
+        swapped.append(slice_.swapped)
+        cluster, start = usual(contrast, slice_)
+        return clusters.setdefault((slice_.side, slice_.block), cluster), start
 
     monkeypatch.setattr(lab, name, there)
     contrast = Contrast("t", design, ONE, ONE, (), turns=True)
@@ -244,7 +244,7 @@ def test_turns_of_places_of_their_own_have_the_start_of_their_side(
         swapped.clear()
         assert lab.measure(contrast, block) == "ok"
         asked, again = in_turns[-1]
-        starts = {(each.place["side"], each.place["start"]) for each in asked}
+        starts = {(slice_.place["side"], slice_.place["start"]) for slice_ in asked}
         assert starts == {("a", 2 * block), ("b", 2 * block + 1)}
         assert [again[side]() for side in "ab"] == [clusters[side, block] for side in "ab"]
         assert set(swapped) == {block == 2}
@@ -262,7 +262,7 @@ def test_queries_that_last_too_long_for_turns_have_slices_of_their_own(lab: Lab,
     monkeypatch.setattr(turns, "measure", measure)
     contrast = Contrast("t", designs.ALTERNATION, ONE, ONE, (), turns=True)
     assert [lab.measure(contrast, number) for number in (1, 2)] == ["ok", "ok"]
-    assert [turns.TOO_LONG in each for each in lab.said] == [True]
+    assert [turns.TOO_LONG in line for line in lab.said] == [True]
     slices = lab.writer.snapshot().slices
     good = slices[slices["status"] == "ok"]
     assert list(good.groupby("block")["of"].agg(["size", "max"]).itertuples(index=False)) == [
@@ -279,8 +279,8 @@ def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_ot
         [block] = contrast.block(number, 1)
         skipped = {
             side: {
-                blocks._skipped(contrast, each, lambda _: (1, 2), fixed=False)
-                for each in block if each.side == side
+                blocks._skipped(contrast, slice_, lambda _: (1, 2), fixed=False)
+                for slice_ in block if slice_.side == side
             }
             for side in "ab"
         }  # fmt: skip
@@ -300,8 +300,8 @@ def test_only_monitor_or_variant_can_be_switched():
 def test_the_sides_of_a_duet_swap_their_servers(lab: Lab):
     """So that a server that is faster than its equal helps both."""
     assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"
-    found = sorted(map(servers, lab.asked), key=lambda slot: slot["a"])
-    assert found == [{"a": [1], "b": [2, 3]}, {"a": [3], "b": [1, 2]}]
+    slots = sorted(map(servers, lab.asked), key=lambda slot: slot["a"])
+    assert slots == [{"a": [1], "b": [2, 3]}, {"a": [3], "b": [1, 2]}]
 
 
 def test_a_duet_of_transporters_uses_the_servers_that_have_them(monkeypatch):
@@ -332,11 +332,11 @@ def test_sides_with_different_pools_use_the_servers_that_have_them(lab: Lab, des
     pooled(lab)
     contrast = Contrast("p", design, Side(Point(1, 8, variant="pool-8")), ONE, ())
     lab.measure(contrast)
-    used = [each for slot in lab.asked for each in servers(slot).items()]
+    used = [pair for slot in lab.asked for pair in servers(slot).items()]
     assert sorted(used) == [("a", [3])] * 2 + [("b", [1])] * 2
     lab.plan, lab.asked = deployment.turned(lab.plan), []
     lab.measure(contrast, 2)
-    used = [each for slot in lab.asked for each in servers(slot).items()]
+    used = [pair for slot in lab.asked for pair in servers(slot).items()]
     assert sorted(used) == [("a", [2])] * 2 + [("b", [4])] * 2
 
 
@@ -442,8 +442,8 @@ def test_sides_of_restarts_have_servers_of_their_own_and_exchange_them(lab: Lab)
         assert lab.measure(contrast, number) == "ok"
     assert all(len(slot) == 1 for slot in lab.asked)
     used = {
-        (each.place["block"], each.place["side"], each.job.servers[0].number)
-        for [each] in lab.asked
+        (slice_.place["block"], slice_.place["side"], slice_.job.servers[0].number)
+        for [slice_] in lab.asked
     }
     assert used == {(1, "a", 1), (1, "b", 2), (2, "a", 2), (2, "b", 1)}
     sides = list(lab.writer.slices["side"])
@@ -622,11 +622,11 @@ def test_equal_twins_on_two_real_clusters(cluster_folder: Path, monkeypatch):
         [one, other] = (clusters.twin(twins, slot[0])[0] for slot in twins.block(1, 1)[:2])
         assert one is not other
         assert one.folder != other.folder
-        for each in (one, other):
-            each.check_alive()
-            if each.weighed:
-                inside = (each.weighed.base / "cgroup.procs").read_text().split()
-                assert {str(pid) for _, _, pid, _ in each.pids()} <= set(inside)
+        for cluster in (one, other):
+            cluster.check_alive()
+            if cluster.weighed:
+                inside = (cluster.weighed.base / "cgroup.procs").read_text().split()
+                assert {str(pid) for _, _, pid, _ in cluster.pids()} <= set(inside)
         assert one.query("SELECT COUNT(*) FROM sbtest.sbtest1") == other.query(
             "SELECT COUNT(*) FROM sbtest.sbtest1"
         )
@@ -643,10 +643,10 @@ def test_the_smaller_side_of_an_alternation_uses_all_servers_of_the_other(block:
     two, one = Side(Point(2, 16)), Side(Point(1, 8))
     contrast = Contrast("servers-1-2", designs.ALTERNATION, two, one, ())
     used: dict[str, list[int]] = {"a": [], "b": []}
-    for [each] in contrast.block(block, 1):
-        first = blocks._skipped(contrast, each, lambda _: there, fixed=False)
-        servers = contrast.side(each.side).point.servers
-        used[each.side] += range(first, first + servers)
+    for [slice_] in contrast.block(block, 1):
+        first = blocks._skipped(contrast, slice_, lambda _: there, fixed=False)
+        servers = contrast.side(slice_.side).point.servers
+        used[slice_.side] += range(first, first + servers)
         assert first + servers <= 16
-        assert blocks._skipped(contrast, each, lambda _: there, fixed=True) == 0
+        assert blocks._skipped(contrast, slice_, lambda _: there, fixed=True) == 0
     assert sorted(used["a"]) == sorted(2 * used["b"])

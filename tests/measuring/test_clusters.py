@@ -56,7 +56,7 @@ def test_variables_are_switched_with_the_variant_and_put_back() -> None:
     shown = []
     for variant in ("default", "small", "small", "default"):
         cluster = clusters.ready(Point(1, 4, variant=variant))
-        shown.append([each["ndb_batch_size"] for each in cluster.values.values()])
+        shown.append([variables["ndb_batch_size"] for variables in cluster.values.values()])
     assert shown == [[32768] * 2, [512] * 2, [512] * 2, [32768] * 2]
     seen = [{"ndb_batch_size": "512"}, {"ndb_batch_size": "32768"}]
     assert clusters.writer.manifest["set_global"] == seen

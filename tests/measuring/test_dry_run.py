@@ -152,8 +152,8 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
     )
     printed = dry(experiment, "smoke", "shared", {"repeats": 1}, PORT)
     different, equal = printed.split("# twins spinning")[1:]
-    for each in (different, equal):
-        one, other = each.split("# side b, variant default, in ")
+    for text in (different, equal):
+        one, other = text.split("# side b, variant default, in ")
         other, loads = other.split("# loaded in turn, ")
         starts = [line for line in one.splitlines() if line.startswith("ndb_mgmd ")]
         starts += [line for line in other.splitlines() if line.startswith("ndb_mgmd ")]
@@ -303,9 +303,9 @@ def test_hosts_are_looked_at_and_get_nothing(monkeypatch):
     def connected_to(placed, ours, insecure_network=False):
         assert (ours, insecure_network) == (None, False)
         reached = tuple(
-            dataclasses.replace(each, address=f"10.0.0.{n}") for n, each in enumerate(placed)
+            dataclasses.replace(place, address=f"10.0.0.{n}") for n, place in enumerate(placed)
         )
-        hosts = spread.Hosts(reached, {each.name: described for each in placed})
+        hosts = spread.Hosts(reached, {place.name: described for place in placed})
         yield connected.Connected(hosts, {"a": None}, {})
 
     def lacking(*_):

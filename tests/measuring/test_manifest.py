@@ -118,5 +118,5 @@ def test_other_contrasts_are_another_measurement():
 def test_contrasts_are_read_back_from_a_manifest():
     """A dataset never changes its contrasts, however often measuring goes on."""
     contrasts = few(catalogue.find(figure=6), None, None)
-    text = json.dumps([each.to_dict() for each in contrasts])
+    text = json.dumps([contrast.to_dict() for contrast in contrasts])
     assert tuple(map(Contrast.from_dict, json.loads(text))) == contrasts

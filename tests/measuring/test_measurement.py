@@ -55,8 +55,8 @@ def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(monkey
     options = {"figure": "6", "profile": "smoke", "hosts": "me@a,b"}
     tasks.reproduce.body(Context(), **options, insecure_network=True, minutes="10")
     tasks.reproduce.body(Context(), **options)
-    assert [each.hosts for each in asked] == ["me@a,b"] * 2
-    assert [each.insecure_network for each in asked] == [True, False]
+    assert [request.hosts for request in asked] == ["me@a,b"] * 2
+    assert [request.insecure_network for request in asked] == [True, False]
 
 
 OPTIONS = {
@@ -76,10 +76,10 @@ def asked(monkeypatch) -> list[tuple]:
     noted: list[tuple] = []
 
     def measured(chosen, source, request, *_, **options):
-        noted.append((source, [each.name for each in chosen], request))
+        noted.append((source, [experiment.name for experiment in chosen], request))
 
     def planned(chosen, request, described):
-        noted.append((f"plan for {described}", [each.name for each in chosen], request))
+        noted.append((f"plan for {described}", [experiment.name for experiment in chosen], request))
         return ["# nothing"]
 
     monkeypatch.setattr(reproduction, "reproduce", measured)
@@ -131,7 +131,7 @@ def test_another_host_is_planned_for_and_never_measured(asked, capsys):
 
 def test_all_takes_those_named_besides(asked, monkeypatch):
     """One that has no recorded dataset is no part of --all unless it is named."""
-    have = {name: each for name, each in catalogue.every().items() if name != "tuned"}
+    have = {name: experiment for name, experiment in catalogue.every().items() if name != "tuned"}
     monkeypatch.setattr(catalogue, "every", lambda: have)
     tasks.reproduce.body(Context(), all=True, experiment="tuned", recorded=True)
     tasks.reproduce.body(Context(), all=True, figure="6", recorded=True)
@@ -157,7 +157,7 @@ def test_only_a_dataset_with_open_claims_is_gone_on_with():
     world = World({"x": 0.3}, {"x": 20})
 
     def is_open():
-        known = [each.to_dict() for each in world.contrasts]
+        known = [contrast.to_dict() for contrast in world.contrasts]
         data = SimpleNamespace(slices=world.snapshot().slices, manifest={"contrasts": known})
         return contrasts.is_open(data, Judging(world.judge, {}, ""))
 

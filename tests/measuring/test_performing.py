@@ -153,9 +153,7 @@ def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
 
     def run(cluster: str, point: Point, repeat: int) -> Run:
         asked.append((point, repeat))
-        if (point, repeat) == bad:
-            return measured(point, repeat, status=status)
-        return measured(point, repeat)
+        return measured(point, repeat, status if (point, repeat) == bad else "ok")
 
     run_id = bad[0].run_id(bad[1])
     with opened(tmp_path) as out:
@@ -188,11 +186,8 @@ def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> N
         assert len(out.done) == 3
         assert out.done[bad[0].run_id(bad[1])] == "mysqld.3 ended by itself"
         row = dataset.read(out.path).runs.iloc[2]
-    assert (row["servers"], row["clients"], row["repeat"]) == (
-        bad[0].servers,
-        bad[0].clients,
-        bad[1],
-    )
+    point, repeat = bad
+    assert (row["servers"], row["clients"], row["repeat"]) == (point.servers, point.clients, repeat)
     assert pd.isna(row["qps"])
 
 

@@ -49,7 +49,7 @@ def slices(came_s: dict[int, float], seconds: int = 1) -> list[pd.Series]:
 
 def test_reports_in_time_make_good_slices() -> None:
     """A tenth of a second either way is usual."""
-    assert [each["status"] for each in slices({2: 2.1, 3: 2.95})] == [OK] * 3
+    assert [slice_["status"] for slice_ in slices({2: 2.1, 3: 2.95})] == [OK] * 3
 
 
 def test_a_slice_whose_first_report_began_long_before_it_is_void_and_says_why() -> None:
@@ -65,7 +65,7 @@ def test_the_first_slice_is_void_if_its_report_covers_the_warm_up() -> None:
     """No neighbour is void that would tell."""
     first, *others = slices({1: 1.6})
     assert first["status"] == BEGAN_BEFORE
-    assert [each["status"] for each in others] == [OK, OK]
+    assert [slice_["status"] for slice_ in others] == [OK, OK]
 
 
 def test_a_longer_slice_is_whole_although_a_report_within_it_came_late() -> None:

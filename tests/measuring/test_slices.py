@@ -8,14 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from measuring.scripted import Scripted
-from ndblab.dataset import table
+from measuring.scripted import Scripted, asked, rendered, row
 from ndblab.machine import interference as company
 from ndblab.measuring import slices
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import divided_load
-from ndblab.workloads.load_generator import Job
 
 REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text()
 REPORTS_S = 6
@@ -24,38 +22,37 @@ UNWATCHED = "no-monitor"
 SHORT = REPORT[: REPORT.index("[ 3s ]")] + REPORT[REPORT.index("SQL stat") :].replace("6.0", "2.0")
 WHOLE = f"print('Threads started!', flush=True); time.sleep(0); print({REPORT!r})"
 RUNS = f"print('Threads started!', flush=True); time.sleep(2); print({SHORT!r})"
+PACED = f"""began = print('Threads started!', flush=True) or time.monotonic()
+for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
+    if line.startswith('['):
+        time.sleep(max(0, began + int(line.split()[1][:-1]) - time.monotonic()))
+    print(line, flush=True)
+"""
+"""A load that reports its seconds when they are over."""
+RATES = [float(line.split("qps:")[1].split()[0]) for line in REPORT.splitlines() if "qps:" in line]
 
 
 def measured(cluster: Scripted, sides: str = "a", times=(1, 1), condition: str = "") -> list:
     """Measure one slot, and render its tables, which checks every cell."""
     size = profile.get("smoke", {"warmup_s": times[0], "duration_s": times[1]})
-    asked = []
-    for side, server in zip(sides, cluster.plan.servers, strict=False):
-        place = {"run_id": f"x_b001_1{side}", "contrast": "x", "block": 1, "slot": 1}
-        place |= {"side": side, "of": len(sides), "start": 1}
-        asked.append(slices.Asked(place, Job(cluster.binaries, size, Point(1, 8), [server])))
-    runs = slices.measure(cluster, asked, condition)
-    for run in runs:
-        for name, rows in run.tables.items():
-            table.render(name, rows, name)
-    return runs
-
-
-def row(run: slices.Run) -> pd.Series:
-    return run.tables["slices"].iloc[0]
+    slot = [
+        asked(cluster, side, len(sides), size=size, server=server)
+        for server, side in enumerate(sides, 1)
+    ]
+    return rendered(slices.measure(cluster, slot, condition))
 
 
 def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
     """One execution covers both; its intervals after the warm-up are the slice."""
     program = f"assert '--time={REPORTS_S}' in sys.argv\n{WHOLE}"
     [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2), condition=UNWATCHED)
-    found, intervals = row(run), run.tables["intervals"]
-    assert found["status"] == "ok"
+    values, intervals = row(run), run.tables["intervals"]
+    assert values["status"] == "ok"
     assert list(intervals["t_s"]) == [1, 2, 3, 4]
-    assert found["duration_s"] == pytest.approx(4.0133)
-    assert found["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
-    assert found["qps"] == pytest.approx(found["queries"] / found["duration_s"], abs=1)
-    assert found["latency_p95_ms"] == pytest.approx((11.65 + 12.30) / 2)
+    assert values["duration_s"] == pytest.approx(4.0133)
+    assert values["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
+    assert values["qps"] == pytest.approx(values["queries"] / values["duration_s"], abs=1)
+    assert values["latency_p95_ms"] == pytest.approx((11.65 + 12.30) / 2)
 
 
 def test_a_host_too_busy_to_be_read_in_time_tells_nothing_of_its_cpus(
@@ -79,11 +76,11 @@ def test_a_second_that_sysbench_did_not_report_is_what_its_totals_leave(tmp_path
     short = REPORT.replace(REPORT[REPORT.index("[ 6s ]") : REPORT.index("SQL stat")], "")
     program = f"print({short!r})"
     [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2), condition=UNWATCHED)
-    found = row(run)
-    assert found["status"] == "ok"
+    values = row(run)
+    assert values["status"] == "ok"
     assert len(run.tables["intervals"]) == 3
-    assert found["duration_s"] == pytest.approx(4.0133)
-    assert found["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
+    assert values["duration_s"] == pytest.approx(4.0133)
+    assert values["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
 
 
 def test_a_report_that_came_late_distorts_no_slice(tmp_path: Path):
@@ -177,34 +174,20 @@ def test_processes_of_a_divided_load_are_one_slice(tmp_path: Path, monkeypatch: 
     """Their queries add up, and each has its own row of CPU; no percentile is made of theirs."""
     monkeypatch.setattr(divided_load, "MOST_APART_S", 5)
     cluster = Scripted(tmp_path, f"assert '--threads=4' in sys.argv\n{RUNS}")
-    place = {"run_id": "x_b001_1a", "contrast": "x", "block": 1, "slot": 1, "side": "a"}
-    place |= {"of": 1, "start": 1}
-    size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
-    job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1], processes=2)
-    [run] = slices.measure(cluster, [slices.Asked(place, job)])
-    for name, rows in run.tables.items():
-        table.render(name, rows, name)
-    found = row(run)
-    assert found["status"] == "ok"
-    assert found["queries"] == pytest.approx(2 * (13568 - 2512.70), abs=2)
-    assert pd.isna(found["latency_p95_ms"])
+    [run] = rendered(slices.measure(cluster, [asked(cluster, "a", 1, processes=2)]))
+    values = row(run)
+    assert values["status"] == "ok"
+    assert values["queries"] == pytest.approx(2 * (13568 - 2512.70), abs=2)
+    assert pd.isna(values["latency_p95_ms"])
     processes = run.tables["processes"]
     assert list(processes.loc[processes["role"] == "sysbench", "node_id"]) == [0, 1]
 
 
 def in_turn(cluster: Scripted, watched: tuple[bool, ...]) -> list:
     """Measure slices of a second under one load, after a warm-up of one."""
-    size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
-    job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
-    asked = []
-    for slot, side in enumerate("ab" if watched[0] else "ba", 1):
-        place = {"run_id": f"x_b001_{slot}{side}", "contrast": "x", "block": 1, "slot": slot}
-        asked.append(slices.Asked({**place, "side": side, "of": len(watched), "start": 1}, job))
-    runs = slices.measure_in_turn(cluster, asked, watched)
-    for run in runs:
-        for name, rows in run.tables.items():
-            table.render(name, rows, name)
-    return runs
+    sides = enumerate("ab" if watched[0] else "ba", 1)
+    block = [asked(cluster, side, len(watched), slot) for slot, side in sides]
+    return rendered(slices.measure_in_turn(cluster, block, watched))
 
 
 @pytest.mark.parametrize("watched", [(True, False), (False, True)])
@@ -212,21 +195,12 @@ def test_slices_in_turn_are_the_seconds_of_one_load(tmp_path: Path, monkeypatch,
     """One execution, sampled in the middle of the second that is watched, and in no other."""
     read_s = []
     monkeypatch.setattr(slices.monitor, "read", lambda *_: read_s.append(time.monotonic()))
-    program = f"""assert '--time=4' in sys.argv
-began = print('Threads started!', flush=True) or time.monotonic()
-for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
-    if line.startswith('['):
-        time.sleep(max(0, began + int(line.split()[1][:-1]) - time.monotonic()))
-    print(line, flush=True)
-"""
+    program = f"assert '--time=4' in sys.argv\n{PACED}"
     begun_s = time.monotonic()
     first, second = in_turn(Scripted(tmp_path, program), watched)
-    rates = [
-        float(line.split("qps:")[1].split()[0]) for line in REPORT.splitlines() if "qps:" in line
-    ]
-    assert [row(first)["qps"], row(second)["qps"]] == pytest.approx(rates[1:3], rel=0.001)
-    assert [row(each)["status"] for each in (first, second)] == ["ok", "ok"]
-    assert [row(each)["duration_s"] for each in (first, second)] == pytest.approx([1, 1], abs=0.2)
+    assert [row(first)["qps"], row(second)["qps"]] == pytest.approx(RATES[1:3], rel=0.001)
+    assert [row(run)["status"] for run in (first, second)] == ["ok", "ok"]
+    assert [row(run)["duration_s"] for run in (first, second)] == pytest.approx([1, 1], abs=0.2)
     [at_s] = read_s
     assert at_s - begun_s == pytest.approx(1.5 + (not watched[0]), abs=0.45)
     assert row(first)["host_busy_pct"] == row(second)["host_busy_pct"] >= 0
@@ -234,22 +208,11 @@ for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
 
 def switched(cluster: Scripted, turns: list, spare: int = 0) -> list:
     """Measure slices of a second under one load, each with its turn, after a warm-up of one."""
-    size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
-    asked = []
-    for slot, variant in enumerate(("default", "b"), 1):
-        job = Job(cluster.binaries, size, Point(1, 8, variant=variant), cluster.plan.servers[:1])
-        place = {"run_id": f"x_b001_{slot}", "contrast": "x", "block": 1, "slot": slot}
-        asked.append(slices.Asked({**place, "side": "ab"[slot - 1], "of": 2, "start": 1}, job))
-    return slices.measure_switched(cluster, asked, turns, spare)
-
-
-PACED = f"""began = print('Threads started!', flush=True) or time.monotonic()
-for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
-    if line.startswith('['):
-        time.sleep(max(0, began + int(line.split()[1][:-1]) - time.monotonic()))
-    print(line, flush=True)
-"""
-"""A load that reports its seconds when they are over."""
+    block = [
+        asked(cluster, side, 2, slot, point=Point(1, 8, variant=variant))
+        for slot, (side, variant) in enumerate((("a", "default"), ("b", "b")), 1)
+    ]
+    return rendered(slices.measure_switched(cluster, block, turns, spare))
 
 
 def test_what_is_switched_under_a_load_is_there_when_its_slice_begins(tmp_path: Path):
@@ -259,12 +222,9 @@ def test_what_is_switched_under_a_load_is_there_when_its_slice_begins(tmp_path: 
     runs = switched(Scripted(tmp_path, PACED), turns)
     assert [side for side, _ in turned] == ["a", "a", "b"]
     assert turned[2][1] - turned[1][1] == pytest.approx(1, abs=0.2)
-    assert [row(each)["status"] for each in runs] == ["ok", "ok"]
-    assert [row(each)["variant"] for each in runs] == ["default", "b"]
-    for each in runs:
-        for name, rows in each.tables.items():
-            table.render(name, rows, name)
-        assert "sysbench" in set(each.tables["processes"]["role"])
+    assert [row(run)["status"] for run in runs] == ["ok", "ok"]
+    assert [row(run)["variant"] for run in runs] == ["default", "b"]
+    assert all("sysbench" in set(run.tables["processes"]["role"]) for run in runs)
 
 
 def test_a_slice_that_is_switched_too_late_is_void(tmp_path: Path):
@@ -280,14 +240,10 @@ def test_a_spare_second_passes_after_a_late_turn(tmp_path: Path):
     turns = [lambda: None, lambda: time.sleep(slices.SWITCHED_LATE_S + 0.2)]
     program = f"assert '--time=5' in sys.argv\n{PACED}"
     first, second = switched(Scripted(tmp_path, program), turns, spare=1)
-    assert [row(each)["status"] for each in (first, second)] == ["ok", "ok"]
-    reported = [line for line in REPORT.splitlines() if "qps:" in line]
-    rates = [float(line.split("qps:")[1].split()[0]) for line in reported]
-    assert [row(first)["qps"], row(second)["qps"]] == pytest.approx([rates[1], rates[3]], rel=0.001)
-    for each in (first, second):
-        for name, rows in each.tables.items():
-            table.render(name, rows, name)
-        assert each.tables["processes"]["role"].value_counts()["sysbench"] == 1
+    assert [row(run)["status"] for run in (first, second)] == ["ok", "ok"]
+    assert [row(first)["qps"], row(second)["qps"]] == pytest.approx([RATES[1], RATES[3]], rel=0.001)
+    for run in (first, second):
+        assert run.tables["processes"]["role"].value_counts()["sysbench"] == 1
 
 
 def test_a_turn_later_than_the_spare_seconds_voids_its_slice(tmp_path: Path):
@@ -305,12 +261,9 @@ def test_a_slice_in_which_no_report_came_is_void(tmp_path: Path):
         "    if line.startswith('[ 2s ]'): continue\n    if line.startswith",
         1,
     )
-    first, second = switched(Scripted(tmp_path, silent), [lambda: None] * 2)
+    first, _ = switched(Scripted(tmp_path, silent), [lambda: None] * 2)
     assert row(first)["status"] == "the load reported too late, or ended before its time"
     assert first.tables["intervals"].empty
-    for each in (first, second):
-        for name, rows in each.tables.items():
-            table.render(name, rows, name)
 
 
 def test_slices_in_turn_without_a_report_say_so_each(tmp_path: Path):

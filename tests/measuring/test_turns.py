@@ -11,9 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from measuring.scripted import Scripted
+from measuring.scripted import Scripted, asked, rendered, row
 from ndblab.cluster.cluster import Cluster
-from ndblab.dataset import table
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.measuring import monitor, slices, turns
@@ -83,13 +82,9 @@ def scripted(folder: Path, left: float = 0.0) -> Scripted:
 def asked_of(cluster_of: Mapping[str, Scripted], order: str, warmup_s: int = 0) -> list[Asked]:
     """The slices of a block: side by side in this order, after a warm-up of each side."""
     size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": 1})
-    found = []
-    for slot, side in enumerate(order, 1):
-        cluster = cluster_of[side]
-        place = {"run_id": f"x_b001_{slot}{side}", "contrast": "x", "block": 1, "slot": slot}
-        job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
-        found.append(Asked({**place, "side": side, "of": len(order), "start": 1}, job))
-    return found
+    return [
+        asked(cluster_of[side], side, len(order), slot, size) for slot, side in enumerate(order, 1)
+    ]
 
 
 def measured(
@@ -105,15 +100,7 @@ def measured(
         return cluster_of[side]
 
     sides = {side: (lambda side=side: ready(side)) for side in "ab"}
-    runs = turns.measure(asked_of(cluster_of, order, warmup_s), sides)
-    for run in runs:
-        for name, rows in run.tables.items():
-            table.render(name, rows, name)
-    return runs
-
-
-def row(run: Run) -> pd.Series:
-    return run.tables["slices"].iloc[0]
+    return rendered(turns.measure(asked_of(cluster_of, order, warmup_s), sides))
 
 
 def both(cluster: Scripted) -> dict[str, Scripted]:
@@ -123,16 +110,16 @@ def both(cluster: Scripted) -> dict[str, Scripted]:
 def test_each_slice_is_a_second_of_its_own_side(tmp_path: Path):
     """After a second of nobody and a warm-up of both; processes are sampled turn by turn."""
     runs = measured(both(scripted(tmp_path)), "abba", warmup_s=1)
-    assert [row(each)["status"] for each in runs] == ["ok"] * 4
+    assert [row(run)["status"] for run in runs] == ["ok"] * 4
     first = turns.LEAD_S + 2
     expected = [BASE[side] + first + 1 + place for place, side in enumerate("abba")]
-    assert [row(each)["qps"] for each in runs] == pytest.approx(expected, abs=1)
-    assert [row(each)["side"] for each in runs] == list("abba")
-    assert {row(each)["warmup_s"] for each in runs} == {first}
-    for each in runs:
-        assert each.tables["processes"]["t_s"].between(0.2, 1.9).all()
-        assert list(each.tables["intervals"]["t_s"]) == [1]
-        assert not each.logs
+    assert [row(run)["qps"] for run in runs] == pytest.approx(expected, abs=1)
+    assert [row(run)["side"] for run in runs] == list("abba")
+    assert {row(run)["warmup_s"] for run in runs} == {first}
+    for run in runs:
+        assert run.tables["processes"]["t_s"].between(0.2, 1.9).all()
+        assert list(run.tables["intervals"]["t_s"]) == [1]
+        assert not run.logs
 
 
 def test_one_side_is_connected_before_the_other_is_made_ready(tmp_path: Path):
@@ -144,8 +131,8 @@ def test_one_side_is_connected_before_the_other_is_made_ready(tmp_path: Path):
 
     runs = measured(both(scripted(tmp_path)), "ba", on_ready=on_ready)
     assert seen == [("b", []), ("a", ["b.connected"])]
-    for each in runs:
-        processes = each.tables["processes"]
+    for run in runs:
+        processes = run.tables["processes"]
         assert sorted(processes.loc[processes["role"] == "sysbench", "node_id"]) == [0, 1]
 
 
@@ -159,9 +146,9 @@ def test_two_clusters_have_samples_of_their_own(tmp_path: Path, monkeypatch: pyt
             there = [("mysqld", node_id, node.pid, "")]
             monkeypatch.setattr(cluster, "pids", lambda there=there: there)
         runs = measured(clusters, "ab")
-    assert [row(each)["status"] for each in runs] == ["ok", "ok"]
-    for each, node_id in zip(runs, node_ids, strict=True):
-        processes = each.tables["processes"].set_index("role")["node_id"]
+    assert [row(run)["status"] for run in runs] == ["ok", "ok"]
+    for run, node_id in zip(runs, node_ids, strict=True):
+        processes = run.tables["processes"].set_index("role")["node_id"]
         assert processes["mysqld"] == node_id
         assert processes["sysbench"] == 0
     assert [cluster.alive_checks for cluster in clusters.values()] == [1, 1]
@@ -181,16 +168,16 @@ def test_a_turn_that_was_read_too_late_has_no_processes(tmp_path: Path, monkeypa
     monkeypatch.setattr(monitor, "read", read)
     runs = measured(both(scripted(tmp_path)), "abba")
     assert len(readings) == 5
-    assert ["processes" in each.tables for each in runs] == [True, False, False, True]
-    assert [row(each)["status"] for each in runs] == ["ok"] * 4
+    assert ["processes" in run.tables for run in runs] == [True, False, False, True]
+    assert [row(run)["status"] for run in runs] == ["ok"] * 4
 
 
 def test_queries_that_last_into_the_turns_of_the_other_void_both_sides(tmp_path: Path):
     """Whose they are: what is measured of the other is not one side alone either."""
     clusters = {side: scripted(tmp_path / side, left) for side, left in (("a", 900.0), ("b", 50.0))}
     runs = measured(clusters, "ab")
-    assert [row(each)["status"] for each in runs] == [turns.TOO_LONG] * 2
-    assert all(each.logs for each in runs)
+    assert [row(run)["status"] for run in runs] == [turns.TOO_LONG] * 2
+    assert all(run.logs for run in runs)
 
 
 def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
@@ -200,8 +187,8 @@ def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
     began_s = time.monotonic()
     runs = measured(clusters, "ab")
     assert time.monotonic() - began_s < slices.CONNECT_TIMEOUT_S / 2
-    assert all(row(each)["status"].startswith("sysbench exited 1") for each in runs)
-    assert not any("processes" in each.tables for each in runs)
+    assert all(row(run)["status"].startswith("sysbench exited 1") for run in runs)
+    assert not any("processes" in run.tables for run in runs)
 
 
 @pytest.mark.parametrize(
@@ -250,9 +237,9 @@ def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
     expected = [BASE[s] + first + 1 + n + more for n, s, more in zip(
         range(4), "abba", (25, 0, 25, 25), strict=True
     )]  # fmt: skip
-    assert [row(each)["qps"] for each in runs] == pytest.approx(expected, abs=10)
+    assert [row(run)["qps"] for run in runs] == pytest.approx(expected, abs=10)
     reported = [BASE[side] + first + 1 + place for place, side in enumerate("abba")]
-    assert [each.tables["intervals"]["qps"].iloc[0] for each in runs] == reported
+    assert [run.tables["intervals"]["qps"].iloc[0] for run in runs] == reported
 
 
 def test_a_load_that_reported_nothing_has_no_queries_that_are_too_long():
@@ -287,7 +274,7 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cl
     contrast = Contrast("x", ALTERNATION, Side(Point(1, 4)), Side(Point(1, 4)), (), turns=True)
     [block] = contrast.block(1, 1)
     job = Job(sbtest.binaries, size, Point(1, 4), [server])
-    asked = [Asked({**each.columns(), "start": 1}, job) for each in block]
+    timed = [Asked({**slice_.columns(), "start": 1}, job) for slice_ in block]
 
     def ready(value: int) -> Cluster:
         sbtest.query(f"SET GLOBAL long_query_time = {value}", server.number)
@@ -299,14 +286,14 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cl
 
     before = slow()
     try:
-        runs = turns.measure(asked, {"a": lambda: ready(10), "b": lambda: ready(0)})
+        runs = turns.measure(timed, {"a": lambda: ready(10), "b": lambda: ready(0)})
     finally:
         ready(10)
-    found = pd.concat([run.tables["slices"] for run in runs])
-    assert list(found["status"]) == ["ok"] * 4 * designs.TURN_ORDERS
-    assert list(found["side"]) == [each.side for each in block]
-    assert found["qps"].min() > 0
-    queries = found.groupby("side")["queries"].sum()
+    table = pd.concat([run.tables["slices"] for run in runs])
+    assert list(table["status"]) == ["ok"] * 4 * designs.TURN_ORDERS
+    assert list(table["side"]) == [slice_.side for slice_ in block]
+    assert table["qps"].min() > 0
+    queries = table.groupby("side")["queries"].sum()
     # Those of its warm-up, and what ended after its turns, are of B as well.
     assert queries["b"] <= slow() - before < queries["b"] + queries["a"] / 2
     assert all((run.tables["processes"]["role"] == "sysbench").sum() == 2 for run in runs)

@@ -31,7 +31,7 @@ def test_every_recording_of_the_repository_counts(file) -> None:
 def test_recordings_of_an_experiment_come_together() -> None:
     """The newest has those before it, oldest first; a folder that is given has none."""
     data = recorded.obtain("tpc-h")
-    assert [each.id for each in data.earlier] == ["tpc_h-2cpu-shared-quick-57698b28-1"]
+    assert [recording.id for recording in data.earlier] == ["tpc_h-2cpu-shared-quick-57698b28-1"]
     assert data.earlier[0].manifest["started_utc"] < data.manifest["started_utc"]
     assert recorded.obtain("tpc-h", str(data.path)).earlier == ()
 

@@ -31,22 +31,26 @@ def published() -> deployment.Plan:
 @pytest.fixture(scope="module")
 def small() -> deployment.Plan:
     """The plan for a machine of two CPUs."""
-    return deployment.make(
-        host.read(CAPTURED),
-        deployment.Shape(2, 80_000, 256, places=deployment.Places("/lab", "/lab")),
-    )
+    return other()
 
 
 def sections(text: str) -> list[tuple[str, dict[str, str]]]:
     """Read an NDB config.ini, in which sections repeat."""
-    found: list[tuple[str, dict[str, str]]] = []
+    parts: list[tuple[str, dict[str, str]]] = []
     for line in text.splitlines():
         if line.startswith("["):
-            found.append((line.strip("[]"), {}))
+            parts.append((line.strip("[]"), {}))
         elif "=" in line and not line.startswith("#"):
             key, _, value = line.partition("=")
-            found[-1][1][key] = value
-    return found
+            parts[-1][1][key] = value
+    return parts
+
+
+def my_cnf(plan: deployment.Plan, version: str = "9.7.4") -> configparser.ConfigParser:
+    """Read the my.cnf of a plan."""
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(config.my_cnf(plan, version))
+    return parser
 
 
 def test_the_briefs_config_ini_has_its_parameters_and_no_others(published):
@@ -79,13 +83,13 @@ def test_the_briefs_config_ini_has_its_nodes(published):
 
 def test_the_briefs_config_ini_says_where_each_node_runs_and_keeps_its_files(published):
     """All on localhost, word for word the same, since SHM needs equal names; tools anywhere."""
-    found = sections(config.config_ini(published))[1:]
-    by_id = {values["NodeId"]: values for _, values in found}
+    parts = sections(config.config_ini(published))[1:]
+    by_id = {values["NodeId"]: values for _, values in parts}
     assert by_id["1"] == {"NodeId": "1", "HostName": "localhost", "DataDir": "/nvme/1/ndb_mgmd.1"}
     assert by_id["2"] == {"NodeId": "2", "HostName": "localhost", "DataDir": "/nvme/1/ndbd.1"}
     assert by_id["3"] == {"NodeId": "3", "HostName": "localhost", "DataDir": "/nvme/2/ndbd.2"}
-    assert all(v.get("HostName") == "localhost" for name, v in found if name == "mysqld")
-    assert all(set(v) == {"NodeId"} for name, v in found if name == "api")
+    assert all(v.get("HostName") == "localhost" for name, v in parts if name == "mysqld")
+    assert all(set(v) == {"NodeId"} for name, v in parts if name == "api")
 
 
 @pytest.mark.parametrize(
@@ -99,8 +103,7 @@ def test_an_option_that_a_version_does_not_know_is_left_out(published, version, 
 
 def test_the_briefs_my_cnf_has_the_published_settings_and_no_others(published):
     """The section of all servers, and one for each: ids from 11 on, ports from 3306 on."""
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(published, "8.0.26"))
+    parser = my_cnf(published, "8.0.26")
     assert dict(parser["mysqld"]) == {
         "ndbcluster": None,
         "ndb-connectstring": "localhost",
@@ -123,9 +126,7 @@ def test_the_briefs_my_cnf_has_the_published_settings_and_no_others(published):
 
 def test_nothing_of_a_small_cluster_listens_beyond_loopback(small):
     """Servers have no network at all, the management node binds loopback, data nodes localhost."""
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(small, "9.7.4"))
-    assert "skip-networking" in parser["mysqld"]
+    assert "skip-networking" in my_cnf(small)["mysqld"]
     assert "--bind-address=127.0.0.1" in config.node_argv(small, small.management_node, BINARIES)
     hosts = {v["HostName"] for _, v in sections(config.config_ini(small)) if "HostName" in v}
     assert hosts == {"localhost"}
@@ -180,22 +181,21 @@ def other(**changes) -> deployment.Plan:
 
 def test_shared_memory_and_tcp_share_a_cluster_with_checksums_alike():
     """The server with [shm] sections to both data nodes has shared memory, the other has none."""
-    found = sections(config.config_ini(other(tcp_servers=1)))
-    values = {name: v for name, v in found if "default" in name}
+    parts = sections(config.config_ini(other(tcp_servers=1)))
+    values = {name: v for name, v in parts if "default" in name}
     assert values["ndbd default"]["UseShm"] == "0"
     same = {"Checksum": "0", "SendSignalId": "0"}
     assert values["tcp default"] == values["shm default"] == same
-    links = {(v["NodeId1"], v["NodeId2"]) for name, v in found if name == "shm"}
+    links = {(v["NodeId1"], v["NodeId2"]) for name, v in parts if name == "shm"}
     assert links == {("2", "11"), ("3", "11")}
 
 
 def test_every_connection_of_a_pool_has_its_section_and_its_link():
     """Each server has its own pool: config.ini names all ids, my.cnf those of each server."""
     plan = other(connection_pools=(1, 3))
-    found = sections(config.config_ini(plan))
-    assert [v["NodeId"] for name, v in found if name == "mysqld"] == ["11", "12", "13", "14"]
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(plan, "9.7.4"))
+    parts = sections(config.config_ini(plan))
+    assert [v["NodeId"] for name, v in parts if name == "mysqld"] == ["11", "12", "13", "14"]
+    parser = my_cnf(plan)
     pool = "ndb-cluster-connection-pool"
     assert not {pool, f"{pool}-nodeids"} & {*parser["mysqld"], *parser["mysqld.1"]}
     assert parser["mysqld.2"]["ndb-nodeid"] == "12"
@@ -236,8 +236,8 @@ def overlaid(**parameters) -> deployment.Plan:
 def test_an_overlay_sets_any_parameter_of_config_ini():
     """One that is there is replaced, one that is not is added, None removes one."""
     values = {"RedoBuffer": "64M", "TimeBetweenGlobalCheckpoints": 500, "UseShm": None}
-    found = dict(sections(config.config_ini(overlaid(config_ini={"ndbd default": values}))))
-    changed = found["ndbd default"]
+    parts = dict(sections(config.config_ini(overlaid(config_ini={"ndbd default": values}))))
+    changed = parts["ndbd default"]
     plain = dict(sections(config.config_ini(other())))["ndbd default"]
     assert (changed["RedoBuffer"], changed["TimeBetweenGlobalCheckpoints"]) == ("64M", "500")
     assert plain["UseShm"]
@@ -251,18 +251,16 @@ def test_an_overlay_adds_a_section_of_defaults_before_the_nodes():
     names = [name for name, _ in sections(config.config_ini(overlaid(config_ini=spin)))]
     assert names[:3] == ["ndbd default", "shm default", "ndb_mgmd"]
     both = other(tcp_servers=1, overlay=Overlay(config_ini=spin))
-    found = [values for name, values in sections(config.config_ini(both)) if name == "shm default"]
-    assert found == [{"Checksum": "0", "SendSignalId": "0", "ShmSpintime": "200"}]
+    parts = [values for name, values in sections(config.config_ini(both)) if name == "shm default"]
+    assert parts == [{"Checksum": "0", "SendSignalId": "0", "ShmSpintime": "200"}]
 
 
 def test_an_overlay_sets_any_parameter_of_my_cnf():
     """For all servers, whether it is written with "-" or "_"."""
-    text = config.my_cnf(overlaid(my_cnf={"innodb-buffer-pool-size": "64M", "x": 1}), "9.7.4")
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(text)
-    assert parser["mysqld"]["innodb-buffer-pool-size"] == "64M"
-    assert "innodb_buffer_pool_size" not in parser["mysqld"]
-    assert parser["mysqld"]["x"] == "1"
+    section = my_cnf(overlaid(my_cnf={"innodb-buffer-pool-size": "64M", "x": 1}))["mysqld"]
+    assert section["innodb-buffer-pool-size"] == "64M"
+    assert "innodb_buffer_pool_size" not in section
+    assert section["x"] == "1"
 
 
 def test_what_an_overlay_sets_is_not_on_the_command_line_of_a_server():
@@ -307,8 +305,7 @@ def test_a_small_redo_log_still_takes_the_load():
 def test_servers_with_a_port_listen_on_loopback_without_encryption():
     """TCP/IP clients are compared with sockets, not TLS with none."""
     plan = other(networking=True)
-    parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(plan, "9.7.4"))
+    parser = my_cnf(plan)
     assert parser["mysqld"]["bind-address"] == "127.0.0.1"
     assert parser["mysqld"]["tls-version"] == ""
     assert "skip-networking" not in parser["mysqld"]
@@ -338,10 +335,7 @@ def test_the_pass_phrase_of_the_authority_is_on_no_command_line():
 
 def test_all_servers_can_be_connected_by_tcp():
     """Then no link of a host is shared memory, which has no TLS."""
-    shape = deployment.Shape(
-        2, 80_000, 256, places=deployment.Places("/lab", "/lab"), transporter="tcp", tls=True
-    )
-    plan = deployment.make(host.read(CAPTURED), shape)
+    plan = other(transporter="tcp", tls=True)
     text = config.config_ini(plan)
     assert {node.transporter for node in plan.servers} == {"tcp"}
     assert "UseShm=0" in text

@@ -192,7 +192,7 @@ def test_pools_and_transporters_are_dealt_again_from_the_last_server():
     }
     for pool in (1, 4, 8, 16):
         [before], [after] = (
-            [s for s in each.servers if len(s.node_ids) == pool] for each in (plan, turned)
+            [s for s in one.servers if len(s.node_ids) == pool] for one in (plan, turned)
         )
         assert before.share != after.share
     assert deployment.turned(turned) == plan

@@ -78,11 +78,11 @@ def test_the_configuration_has_the_domains_of_nodes(shape: deployment.Shape, of_
     pooled = dataclasses.replace(shape, servers=2, connection_pools=(2,))
     sections = config.config_ini(made(pooled)).split("\n[")
     assert "NoOfReplicas=2" in sections[0]
-    found = {"ndbd": "", "mysqld": ""}
+    domains = {"ndbd": "", "mysqld": ""}
     for section in sections:
         name, _, text = section.partition("]")
         for line in text.splitlines():
             key, _, value = line.partition("=")
             if key == "LocationDomainId":
-                found[name] += value
-    assert found == {"ndbd": of_data_nodes, "mysqld": "1122" if of_data_nodes else ""}
+                domains[name] += value
+    assert domains == {"ndbd": of_data_nodes, "mysqld": "1122" if of_data_nodes else ""}

@@ -30,8 +30,8 @@ def plan(**shape: object) -> deployment.Plan:
 
 def taken(a: deployment.Plan) -> set[object]:
     """Everything of a host that only one cluster can have."""
-    each = ((node.port, node.data_dir, node.socket) for node in a.nodes)
-    return {*(own for node in each for own in node if own), a.places.cluster_dir}
+    places = ((node.port, node.data_dir, node.socket) for node in a.nodes)
+    return {*(own for node in places for own in node if own), a.places.cluster_dir}
 
 
 def test_twins_share_no_port_folder_or_socket():

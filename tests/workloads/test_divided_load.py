@@ -18,10 +18,10 @@ SERVERS = [SimpleNamespace(socket=f"/s/{n}.sock") for n in (1, 2, 3, 4)]
 
 
 def report(began: float = 100.0, text: str = TEXT, status: str = "ok") -> Report:
-    found = sysbench_output.parse(text)
+    result = sysbench_output.parse(text)
     return Report(
-        status, began, found.duration_s, 1, found.metrics, found.intervals,
-        {"sysbench.txt": text}, ended_s=found.ended_s,
+        status, began, result.duration_s, 1, result.metrics, result.intervals,
+        {"sysbench.txt": text}, ended_s=result.ended_s,
     )  # fmt: skip
 
 

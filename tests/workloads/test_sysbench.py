@@ -123,13 +123,13 @@ def test_a_script_of_the_lab_is_named_by_its_path() -> None:
 
 def test_several_processes_share_clients_and_servers() -> None:
     """Two warm up at once, then two are measured."""
-    found = [command.argv for command in sysbench.commands(job(processes=2, point=Point(2, 5)))]
-    assert [argv[-1] for argv in found] == ["run"] * 4
-    threads = [next(w for w in argv if w.startswith("--threads")) for argv in found]
+    argvs = [command.argv for command in sysbench.commands(job(processes=2, point=Point(2, 5)))]
+    assert [argv[-1] for argv in argvs] == ["run"] * 4
+    threads = [next(w for w in argv if w.startswith("--threads")) for argv in argvs]
     assert threads == ["--threads=3", "--threads=2"] * 2
-    sockets = [next(w for w in argv if w.startswith("--mysql-socket=")) for argv in found[2:]]
+    sockets = [next(w for w in argv if w.startswith("--mysql-socket=")) for argv in argvs[2:]]
     assert [w.split("=")[1] for w in sockets] == ["/s/1.sock,/s/2.sock", "/s/2.sock,/s/1.sock"]
-    assert [("--time=1" in argv) for argv in found] == [True, True, False, False]
+    assert [("--time=1" in argv) for argv in argvs] == [True, True, False, False]
 
 
 def test_any_other_workload_is_a_script_of_sysbench() -> None:

@@ -54,22 +54,22 @@ def test_a_command_that_takes_turns_runs_its_script_inside_another():
     """Program and options stay, and so does what the program needs in its environment."""
     argv = ["/opt/sysbench", "oltp_point_select", "--threads=8", "run"]
     plain = Command(argv, {"LD_LIBRARY_PATH": "/opt/lib"}, "db2")
-    found = turns.taken(plain, turns.Turn("/tmp/turns", "b"))
-    assert found.argv == ["/opt/sysbench", str(turns.SCRIPT), "--threads=8", "run"]
-    assert found.env == {
+    command = turns.taken(plain, turns.Turn("/tmp/turns", "b"))
+    assert command.argv == ["/opt/sysbench", str(turns.SCRIPT), "--threads=8", "run"]
+    assert command.env == {
         "LD_LIBRARY_PATH": "/opt/lib", "NDBLAB_TURNS": "/tmp/turns", "NDBLAB_TURNS_SIDE": "b",
         "NDBLAB_TURNS_SCRIPT": "oltp_point_select",
     }  # fmt: skip
-    assert found.host == "db2"
+    assert command.host == "db2"
     assert plain.argv == argv
     assert plain.env == {"LD_LIBRARY_PATH": "/opt/lib"}
 
 
 def test_clients_read_every_variable_that_a_command_sets():
     """The script is a file of the library, and asks for no name that no command has."""
-    found = turns.taken(Command(["sysbench", "x"], {}), turns.Turn("f", "a"))
+    command = turns.taken(Command(["sysbench", "x"], {}), turns.Turn("f", "a"))
     asked = re.findall(r'os\.getenv\("(\w+)"\)', turns.SCRIPT.read_text())
-    assert sorted(asked) == sorted(found.env)
+    assert sorted(asked) == sorted(command.env)
 
 
 def test_clients_find_in_the_file_what_was_written():
@@ -79,9 +79,9 @@ def test_clients_find_in_the_file_what_was_written():
         before = as_clients_read(shared)
         assert (before.release_s, before.begin_s, before.number) == (0, 0, 0)
         shared.begin(1234.5, 0.25, "abba")
-        found = as_clients_read(shared)
-        assert (found.release_s, found.begin_s, found.turn_s) == (0, 1234.5, 0.25)
-        assert (found.number, found.sides) == (4, b"abba")
+        fields = as_clients_read(shared)
+        assert (fields.release_s, fields.begin_s, fields.turn_s) == (0, 1234.5, 0.25)
+        assert (fields.number, fields.sides) == (4, b"abba")
         now_s = time.monotonic()
         shared.release()
         assert now_s < as_clients_read(shared).release_s < now_s + 1
@@ -122,8 +122,8 @@ def test_clients_learn_when_turns_begin_after_all_else(monkeypatch: pytest.Monke
 
     def pack_into(form: str, memory, at: int, value: float) -> None:
         packed(form, memory, at, value)
-        found = struct_of_clients().from_buffer_copy(memory)
-        seen.append((found.begin_s > 0, found.turn_s, found.number, found.sides))
+        fields = struct_of_clients().from_buffer_copy(memory)
+        seen.append((fields.begin_s > 0, fields.turn_s, fields.number, fields.sides))
 
     with turns.opened() as shared:
         monkeypatch.setattr(struct, "pack_into", pack_into)

@@ -16,19 +16,15 @@ NOTEBOOKS = ROOT / "notebooks"
 
 def every() -> dict[str, Experiment]:
     """Return the lab's experiments by name, in the order of their notebooks; not the user's own."""
-    return {each.name: each for each, own in _known().values() if own is None}
+    return {experiment.name: experiment for experiment, own in _known().values() if own is None}
 
 
 def find(
     name: str | None = None, figure: str | int | None = None, table: str | int | None = None
 ) -> Experiment:
-    """Find an experiment by its name or its folder, or by a figure or table of the brief.
+    """Find an experiment by its name, its folder (`./mine`), or a figure or table of the brief.
 
     LabError if there is none, or the name and the number do not belong together.
-
-    Parameters
-    ----------
-    name : also the folder of an experiment of the user's own, such as `./mine`.
     """
     if name and ("/" in name or name == "."):
         package = discovery.add(name)
@@ -73,9 +69,9 @@ def chosen(
 ) -> list[Experiment]:
     """Find the named experiment, as `find` does, and with `all` every other one too."""
     named = any(key is not None for key in (name, figure, table)) or not all
-    found = [find(name, figure, table)] if named else []
+    first = [find(name, figure, table)] if named else []
     others = every().values() if all else ()
-    return [*found, *(each for each in others if each not in found)]
+    return [*first, *(other for other in others if other not in first)]
 
 
 def is_own(experiment: Experiment) -> bool:

@@ -34,15 +34,15 @@ def check(experiment: Experiment, size: Profile) -> None:
     LabError for the first broken rule; it names the offender, and what would be valid.
     """
     for shape in (experiment.shape, *(variant.shape for variant in experiment.variants)):
-        _known("field of the shape", shape, [each.name for each in dataclasses.fields(Shape)])
+        _known("field of the shape", shape, [field.name for field in dataclasses.fields(Shape)])
     _once("variants", [variant.name for variant in experiment.variants])
     points = _obtained(experiment, "grid", lambda: experiment.sweep(size).points)
     contrasts = _obtained(experiment, "contrasts", lambda: experiment.planned_contrasts(size))
     _once("contrasts", [contrast.name for contrast in contrasts])
     for contrast in contrasts:
         _check_sides(experiment, contrast)
-    sides = (side.point for each in contrasts for side in (each.a, each.b) if side)
-    for workload in {point.workload for point in (*points, *sides)}:
+    compared = (side.point for contrast in contrasts for side in contrast.sides)
+    for workload in {point.workload for point in (*points, *compared)}:
         _check_workload(workload)
     if catalogue.is_own(experiment) and experiment.figures:
         from ndblab.figures.entry import entries
@@ -51,7 +51,7 @@ def check(experiment: Experiment, size: Profile) -> None:
 
 
 def _check_sides(experiment: Experiment, contrast: Contrast) -> None:
-    names = [side.point.variant for side in (contrast.a, contrast.b) if side]
+    names = [side.point.variant for side in contrast.sides]
     _known(f"variant of contrast {contrast.name}", names, [v.name for v in experiment.variants])
     [together] = [names for names in experiment.clusters() if contrast.a.point.variant in names]
     if contrast.design in _IN_ONE_CLUSTER and not set(names) <= set(together):

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -59,11 +59,7 @@ TURN_S = 1
 more precise per minute: cut into A B B A, loads of 110 s deviated by 1.7 % in a minute with slices
 of 1 s, by 2.3 % with 2 s and by 2.6 % with 3 s (4 servers, 32 clients, 2 CPUs)."""
 LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 3), "brief": Length(5, 30)}
-
-
-def length(profile: str) -> Length:
-    """Return how long the slices of a profile are."""
-    return LENGTHS[profile]
+"""How long slices are, by profile."""
 
 
 @dataclass(frozen=True)
@@ -200,30 +196,25 @@ class Contrast:
             )
         orders = ((A, B, B, A), (B, A, A, B))
         swapped = self.design in (RESTARTS, TWINS) and number % 2 == 0
-        if self.design == SWITCHED or self.turns:
-            sides = [side for _ in range(TURN_ORDERS) for side in rng.choice(orders)]
-            found = [
-                self._slice(number, slot, side, len(sides), swapped)
-                for slot, side in enumerate(sides, 1)
-            ]
-            return (tuple(found),)
-        if self.design == TWINS:
+        together = self.design == SWITCHED or self.turns
+        order: Sequence[str]
+        if together:
+            order = [side for _ in range(TURN_ORDERS) for side in rng.choice(orders)]
+        elif self.design == TWINS:
             turns = itertools.cycle(rng.sample(orders, 2))
-            sides = [side for _ in range(PER_TWINS) for side in next(turns)]
-            return tuple(
-                (self._slice(number, slot, side, len(sides), swapped),)
-                for slot, side in enumerate(sides, 1)
-            )
-        order = {
-            **dict.fromkeys((ALTERNATION, RESTARTS), rng.choice(orders)),
-            STARTS: rng.choice(((A,) * PER_START + (B,) * PER_START,
-                                (B,) * PER_START + (A,) * PER_START)),
-            LEVEL: (A,) * (1 if self.one_slice else PER_LEVEL),
-        }[self.design]  # fmt: skip
-        return tuple(
-            (self._slice(number, slot, side, len(order), swapped),)
+            order = [side for _ in range(PER_TWINS) for side in next(turns)]
+        else:
+            order = {
+                **dict.fromkeys((ALTERNATION, RESTARTS), rng.choice(orders)),
+                STARTS: rng.choice(((A,) * PER_START + (B,) * PER_START,
+                                    (B,) * PER_START + (A,) * PER_START)),
+                LEVEL: (A,) * (1 if self.one_slice else PER_LEVEL),
+            }[self.design]  # fmt: skip
+        slices = tuple(
+            self._slice(number, slot, side, len(order), swapped)
             for slot, side in enumerate(order, 1)
         )
+        return (slices,) if together else tuple((slice_,) for slice_ in slices)
 
     def length(self, usual: Length) -> Length:
         """Return how long its slices are; `usual` is the experiment's slice length."""
@@ -238,10 +229,15 @@ class Contrast:
             raise ValueError(f"the contrast {self.name} has no side {name}")
         return side
 
+    @property
+    def sides(self) -> list[Side]:
+        """Its sides: one of a level, two of any other contrast."""
+        return [side for side in (self.a, self.b) if side]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
-        found = asdict(self)
-        return {name: v for name, v in found.items() if v or name not in ("turns", "pause_s")}
+        fields = asdict(self)
+        return {name: v for name, v in fields.items() if v or name not in ("turns", "pause_s")}
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Contrast:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.design.contrast import RESTARTS, STARTS, TWINS, A, B, Contrast, Length, length
+from ndblab.design.contrast import LENGTHS, RESTARTS, STARTS, TWINS, A, B, Contrast, Length
 from ndblab.design.sweep import Sweep
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
@@ -93,7 +93,7 @@ class Experiment:
 
     def slice_length(self, size: Profile) -> Length:
         """Return how long the slices of its contrasts are."""
-        return self.slices.get(size.name, length(size.name))
+        return self.slices.get(size.name, LENGTHS[size.name])
 
     def variant(self, name: str) -> Variant:
         """Return the variant of this name."""
@@ -106,8 +106,8 @@ class Experiment:
         """
         asked = self.asked.get("contrast", {})
         alone = asked.get("design") in (STARTS, TWINS)
-        found = [s for s in (A, B) if alone and asked[s]["point"]["variant"] == variant]
-        return found[0] if len(found) == 1 else ""
+        sides = [s for s in (A, B) if alone and asked[s]["point"]["variant"] == variant]
+        return sides[0] if len(sides) == 1 else ""
 
     @property
     def sides_with_servers(self) -> dict[str, Point]:
@@ -186,10 +186,10 @@ class Experiment:
         """Return the MySQL servers with a point's transporter and its variant's kind and place."""
         chosen = self.variant(point.variant)
         kind = chosen.connections, chosen.server_options
-        found = plan.servers_by(point.transporter, *kind)
+        servers = plan.servers_by(point.transporter, *kind)
         with_data = {node.host for node in plan.data_nodes}
         wanted = chosen.beside_data
-        return tuple(n for n in found if wanted is None or wanted == (n.host in with_data))
+        return tuple(n for n in servers if wanted is None or wanted == (n.host in with_data))
 
     def job(
         self,
@@ -239,7 +239,7 @@ class Experiment:
 
     def _database(self, variant: Variant) -> str:
         """Return the database of a variant's tables; "" (the generator's) for the first options."""
-        known = list(dict.fromkeys(each.table_options for each in self.variants))
+        known = list(dict.fromkeys(other.table_options for other in self.variants))
         place = known.index(variant.table_options)
         return f"sbtest{place + 1}" if place else ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ndblab.error import LabError
@@ -23,7 +23,7 @@ class Sweep:
     repeats: int
     warmup_s: float
     duration_s: float
-    seed: int = field(default=1)
+    seed: int = 1
     clusters: tuple[tuple[str, ...], ...] = ((DEFAULT_VARIANT,),)
 
     def __post_init__(self) -> None:

@@ -67,8 +67,8 @@ class Swept:
 
     def saturating(self) -> int:
         """Return the clients that saturate one server: the fewest within 3 % of its best."""
-        found = self._of_peak(1, DEFAULT_TRANSPORTER, "knee_clients", self._middle(1))
-        return max(LEAST_CLIENTS, int(found))
+        clients = self._of_peak(1, DEFAULT_TRANSPORTER, "knee_clients", self._middle(1))
+        return max(LEAST_CLIENTS, int(clients))
 
     def best_qps(self, servers: int) -> float:
         """Return the best mean throughput; 1000 queries/s if it was not measured."""
@@ -102,5 +102,5 @@ class Swept:
         if not len(self._peaks):
             return otherwise
         mine = self._peaks["transporter"].astype(str) == transporter
-        found = self._peaks.loc[mine & (self._peaks["servers"] == servers), column]
-        return float(found.iloc[0]) if len(found) else otherwise
+        values = self._peaks.loc[mine & (self._peaks["servers"] == servers), column]
+        return float(values.iloc[0]) if len(values) else otherwise

@@ -47,20 +47,15 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     starts = 1 + todo.repeats * (clusters - 1)
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
-    more = experiment.overhead_s is not None
-    overhead_s = mean(
-        _overhead_s(point.clients) + (experiment.overhead_s(size, point) if more else 0)
-        for point in todo.points
-    )
+    more_s = experiment.overhead_s or (lambda size, point: 0.0)
+    overhead_s = mean(_overhead_s(point.clients) + more_s(size, point) for point in todo.points)
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 
 def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
     """Return after how many seconds a measurement ends even if claims are open, by default.
 
-    Parameters
-    ----------
-    own_s : what contrasts need for blocks that no claim waits for.
+    Contrasts need `own_s` for blocks that no claim waits for.
     """
     least_s = max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
     return max(least_s, min(least_s + own_s, MOST_S.get(size.name, math.inf)))
@@ -71,7 +66,7 @@ def own_s(experiment: Experiment, size: Profile) -> float:
     if not experiment.claims:
         return 0.0
     planned = experiment.planned_contrasts(size)
-    return sum(each.blocks * block_s(each, experiment, size) for each in planned)
+    return sum(contrast.blocks * block_s(contrast, experiment, size) for contrast in planned)
 
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
@@ -80,8 +75,8 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     loads = 2 if contrast.turns else 1
     running_s = sum(
         loads * length.warmup_s
-        + length.duration_s * len({each.slot for each in together})
-        + loads * max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
+        + length.duration_s * len({slice_.slot for slice_ in together})
+        + loads * max(_overhead_s(contrast.side(slice_.side).point.clients) for slice_ in together)
         for together in contrast.block(1, size.seed)
     )
     if contrast.turns:

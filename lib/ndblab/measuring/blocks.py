@@ -48,8 +48,8 @@ def measure(
     """
     if clusters.startable and _begins_start(contrast, number, clusters, writer):
         clusters.close()
-    slices = writer.snapshot().slices
-    if slices["status"][slices["contrast"] == contrast.name].eq(turns.TOO_LONG).any():
+    measured = writer.snapshot().slices
+    if measured["status"][measured["contrast"] == contrast.name].eq(turns.TOO_LONG).any():
         contrast = dataclasses.replace(contrast, turns=False, pause_s=0)
     for attempt in range(1, ATTEMPTS + 1):
         last = attempt == ATTEMPTS
@@ -78,12 +78,12 @@ def _attempt(
             clusters.close()
         before = slot[0].side
         runs = _measure(contrast, slot, clusters, writer)
-        for each, run in zip(slot, runs, strict=True):
-            writer.append(each.run_id, run.tables, run.logs)
-        for each, run in zip(slot, runs, strict=True):
+        for slice_, run in zip(slot, runs, strict=True):
+            writer.append(slice_.run_id, run.tables, run.logs)
+        for slice_, run in zip(slot, runs, strict=True):
             status = str(run.tables["slices"]["status"].iloc[0])
             if status != OK or (run.disturbance and not tolerant):
-                return f"{each.run_id}: {status}", run.disturbance
+                return f"{slice_.run_id}: {status}", run.disturbance
     return OK, ""
 
 
@@ -95,9 +95,9 @@ def _begins_start(contrast: Contrast, number: int, clusters: Clusters, writer: W
     """
     if not contrast.half_way:
         return contrast.begins_start(number) and contrast.name in clusters.contrasts
-    slices = writer.snapshot().slices
-    good = (slices["contrast"] == contrast.name) & (slices["status"] == OK)
-    return number > contrast.half_way and set(slices.loc[good, "start"]) == {clusters.starts}
+    measured = writer.snapshot().slices
+    good = (measured["contrast"] == contrast.name) & (measured["status"] == OK)
+    return number > contrast.half_way and set(measured.loc[good, "start"]) == {clusters.starts}
 
 
 def _turned_late(contrast: Contrast, number: int, writer: Writer) -> bool:
@@ -105,8 +105,8 @@ def _turned_late(contrast: Contrast, number: int, writer: Writer) -> bool:
 
     A block without a late turn, as on a host with idle CPUs, takes no extra time.
     """
-    slices = writer.snapshot().slices
-    mine = slices[slices["contrast"] == contrast.name]
+    measured = writer.snapshot().slices
+    mine = measured[measured["contrast"] == contrast.name]
     return bool((mine["block"].eq(number) & (mine["status"] == SWITCHED_TOO_LATE)).any())
 
 
@@ -116,39 +116,39 @@ def _measure(
     started_utc = measured_run.now_utc()
     warmup_s, duration_s = contrast.length(clusters.experiment.slice_length(clusters.size))
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
-    sides = [contrast.side(each.side) for each in slot]
+    sides = [contrast.side(slice_.side) for slice_ in slot]
     try:
         if contrast.turns:
             return _in_turns(contrast, slot, clusters, size)
         cluster, start = _ready(contrast, slot[0], clusters, sides)
         clusters.contrasts.add(contrast.name)
-        asked = [_asked(contrast, each, clusters, cluster, start, size) for each in slot]
+        asked = [_asked(contrast, slice_, clusters, cluster, start, size) for slice_ in slot]
         conditions = [side.condition for side in sides]
         if contrast.design == designs.SWITCHED and not contrast.by_monitor:
-            turns = [functools.partial(clusters.ready, side.point) for side in sides]
+            switches = [functools.partial(clusters.ready, side.point) for side in sides]
             spare = slices.SPARE if _turned_late(contrast, slot[0].block, writer) else 0
-            return slices.measure_switched(cluster, asked, turns, spare)
+            return slices.measure_switched(cluster, asked, switches, spare)
         if contrast.design == designs.SWITCHED:
             watched = [condition != NO_MONITOR for condition in conditions]
             return slices.measure_in_turn(cluster, asked, watched)
         [condition] = set(conditions)
         return slices.measure(cluster, asked, condition)
     except LabError as failure:
-        for each, side in zip(slot, sides, strict=True):
+        for slice_, side in zip(slot, sides, strict=True):
             facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}
-            row = slice_tables.row(side.point, **each.columns(), **facts, warmup_s=warmup_s)
-            writer.append(each.run_id, {"slices": row})
+            row = slice_tables.row(side.point, **slice_.columns(), **facts, warmup_s=warmup_s)
+            writer.append(slice_.run_id, {"slices": row})
         raise
 
 
 def _ready(
-    contrast: Contrast, each: Slice, clusters: Clusters, sides: Sequence[Side]
+    contrast: Contrast, slice_: Slice, clusters: Clusters, sides: Sequence[Side]
 ) -> tuple[Cluster, int]:
     """Return the cluster of a slice, ready for these sides, and the number of its start."""
     if contrast.design == designs.TWINS:
-        return clusters.twin(contrast, each)
+        return clusters.twin(contrast, slice_)
     if contrast.design == designs.RESTARTS:
-        return clusters.restarted(contrast, each)
+        return clusters.restarted(contrast, slice_)
     together = sides[:1] if contrast.design == designs.SWITCHED else sides
     return clusters.ready(*(side.point for side in together)), clusters.starts
 
@@ -158,39 +158,46 @@ def _in_turns(
 ) -> list[measured_run.Run]:
     """Measure a block of turns: the clients of both sides connect, then work in turn."""
 
-    def ready(each: Slice) -> tuple[Cluster, int]:
-        return _ready(contrast, each, clusters, [contrast.side(each.side)])
+    def ready(slice_: Slice) -> tuple[Cluster, int]:
+        return _ready(contrast, slice_, clusters, [contrast.side(slice_.side)])
 
-    first = {each.side: each for each in reversed(slot)}
-    there = {name: ready(each) for name, each in first.items()}
+    first = {slice_.side: slice_ for slice_ in reversed(slot)}
+    there = {name: ready(slice_) for name, slice_ in first.items()}
     clusters.contrasts.add(contrast.name)
-    asked = [_asked(contrast, each, clusters, *there[each.side], size) for each in slot]
+    asked = [_asked(contrast, slice_, clusters, *there[slice_.side], size) for slice_ in slot]
     # Sessions keep the settings from when they begin, so each side's are set again before its own
     # sessions. One that reconnected would get the other side's: a load with reconnects is void.
-    again = {name: functools.partial(lambda each: ready(each)[0], first[name]) for name in first}
+    again = {
+        name: functools.partial(lambda one: ready(one)[0], slice_) for name, slice_ in first.items()
+    }
     return turns.measure(asked, again, contrast.pause_s)
 
 
 def _asked(
-    contrast: Contrast, each: Slice, clusters: Clusters, cluster: Cluster, start: int, size: Profile
+    contrast: Contrast,
+    slice_: Slice,
+    clusters: Clusters,
+    cluster: Cluster,
+    start: int,
+    size: Profile,
 ) -> slices.Asked:
     """Return a slice with its job on its cluster."""
-    side = contrast.side(each.side)
+    side = contrast.side(slice_.side)
     usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
     fixed = any(
         "." in name
-        for one in (contrast.a, contrast.b or contrast.a)
-        for name in clusters.experiment.variant(one.point.variant).quotas
+        for either in contrast.sides
+        for name in clusters.experiment.variant(either.point.variant).quotas
     )
     job = clusters.experiment.job(
         size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,
-        side.options, _skipped(contrast, each, usable, fixed),
+        side.options, _skipped(contrast, slice_, usable, fixed),
     )  # fmt: skip
-    return slices.Asked({**each.columns(), "start": start}, job)
+    return slices.Asked({**slice_.columns(), "start": start}, job)
 
 
 def _skipped(
-    contrast: Contrast, each: Slice, usable: Callable[[Point], Sequence[Node]], fixed: bool
+    contrast: Contrast, slice_: Slice, usable: Callable[[Point], Sequence[Node]], fixed: bool
 ) -> int:
     """Return how many of its usable servers a slice skips.
 
@@ -202,8 +209,8 @@ def _skipped(
     """
     if contrast.b is None or fixed:
         return 0
-    mine = contrast.side(each.side).point
-    other = contrast.side(designs.A if each.side == designs.B else designs.B).point
+    mine = contrast.side(slice_.side).point
+    other = contrast.side(designs.A if slice_.side == designs.B else designs.B).point
     there, others = usable(mine), usable(other)
     if contrast.design == designs.DUET:
         # Another transporter or pool means other servers anyway; cluster starts swap them.
@@ -211,10 +218,10 @@ def _skipped(
             if not set(there).isdisjoint(others):
                 raise ValueError(f"sides of {contrast.name} would load a server together")
             return 0
-        return other.servers if (each.side == designs.B) != each.swapped else 0
+        return other.servers if (slice_.side == designs.B) != slice_.swapped else 0
     if contrast.design != designs.ALTERNATION:
         return 0
     most = max(mine.servers, other.servers)
-    first = random.Random(f"{contrast.name} {each.block}").randint(0, max(0, len(there) - most))
-    last = each.block % 2 == 0 if contrast.turns else each.slot > each.of // 2
+    first = random.Random(f"{contrast.name} {slice_.block}").randint(0, max(0, len(there) - most))
+    last = slice_.block % 2 == 0 if contrast.turns else slice_.slot > slice_.of // 2
     return first + (most - mine.servers if last else 0)

@@ -118,13 +118,9 @@ class Clusters:
         so, its servers know their own data nodes and have variables set. `others` are measured at
         the same time, and must need the same in all this (ValueError).
         """
-        needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
-        quotas = self._quotas_cpus(point.variant)
-        set_global = self.experiment.variant(point.variant).set_global
+        settings = needed, quotas, neighbours, set_global = self._settings(point)
         for other in others:
-            also = self.experiment.variant(other.variant)
-            mine = (*self._needed(other), self._quotas_cpus(other.variant), also.neighbours)
-            if (*mine, also.set_global) != (*needed, quotas, neighbours, set_global):
+            if self._settings(other) != settings:
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
         if anew := self._cluster is None or self._running != needed:
             self._start(point, *needed)
@@ -150,7 +146,7 @@ class Clusters:
         if self._keep(started, point):
             after = self.experiment.after_filling
             more = after(started, filled[0][0]) if after else {}
-            seconds = sum(each.seconds for _, each in filled)
+            seconds = sum(table.seconds for _, table in filled)
             facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
             facts["filled"] = filled[0][1].to_dict() | dict(more)
             self.progress = False
@@ -158,7 +154,7 @@ class Clusters:
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
         self._set, self._started_with = {}, {}
 
-    def restarted(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
+    def restarted(self, contrast: Contrast, slice_: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of restarts, and the number of its server's start.
 
         For each block, all servers are restarted at the same moment, each with the options of its
@@ -171,16 +167,16 @@ class Clusters:
         if self._running and deployment.alike_but_for_options(self._running[0], plan):
             self._running = plan, binaries
         cluster = self.ready(*points.values())
-        if self._restarted_for != (contrast.name, each.block):
-            dealt = deployment.turned(plan) if each.swapped else plan
+        if self._restarted_for != (contrast.name, slice_.block):
+            dealt = deployment.turned(plan) if slice_.swapped else plan
             with naming(self._whose(dealt, points)):
                 start_stop.restart_servers(cluster, dealt)
             self.restarts += 2
             self.writer.note(restarts=self.restarts)
             for point in points.values():
                 self._keep(cluster, point)
-            self._restarted_for = (contrast.name, each.block)
-        return cluster, self.restarts - (each.side == A)
+            self._restarted_for = (contrast.name, slice_.block)
+        return cluster, self.restarts - (slice_.side == A)
 
     def _whose(self, plan: Plan, points: Mapping[str, Point]) -> Callable[[LabError], str]:
         """Return a function that names the sides whose MySQL servers an error mentions."""
@@ -193,7 +189,7 @@ class Clusters:
             {servers[w]: w for w in error.what.split() if w in servers}
         )
 
-    def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
+    def twin(self, contrast: Contrast, slice_: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.
 
         Unless they are running, both clusters are started and their tables filled. Every side has
@@ -201,11 +197,11 @@ class Clusters:
         blocks of four, transporters and connection pools are turned as at every other start.
         LabError if a twin does not come up; the error names the side, and neither twin runs then.
         """
-        if self._twins_of != (contrast.name, each.block):
-            self._start_twins(contrast, each)
-        return self._twins[each.side], self.starts - (each.side == A)
+        if self._twins_of != (contrast.name, slice_.block):
+            self._start_twins(contrast, slice_)
+        return self._twins[slice_.side], self.starts - (slice_.side == A)
 
-    def _start_twins(self, contrast: Contrast, each: Slice) -> None:
+    def _start_twins(self, contrast: Contrast, slice_: Slice) -> None:
         self.close()
         self.starts += 2
         self.contrasts.clear()
@@ -213,9 +209,9 @@ class Clusters:
         needed = {name: self._needed(point) for name, point in points.items()}
         first = needed[A][0].places
         places = [first, start_stop.places_of_twin(first)]
-        if each.swapped:
+        if slice_.swapped:
             places.reverse()
-        turn = deployment.turned if each.block // 2 % 2 else lambda plan: plan
+        turn = deployment.turned if slice_.block // 2 % 2 else lambda plan: plan
         wanted = {
             name: pair.Twin(
                 twins.moved(turn(plan), place), binaries, pair.called(name, points[name].variant)
@@ -232,7 +228,7 @@ class Clusters:
                 started.tell_neighbours(True)
             variables.set_global(started, chosen.set_global)
         self._twins = {name: started for name, (started, _) in both.items()}
-        self._twins_of = (contrast.name, each.block)
+        self._twins_of = (contrast.name, slice_.block)
 
     def _fill(
         self, started: Cluster, point: Point, plan: Plan, binaries: Binaries
@@ -270,9 +266,17 @@ class Clusters:
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)
 
+    def _settings(
+        self, point: Point
+    ) -> tuple[tuple[Plan, Binaries], dict[str, float | None], bool, Mapping[str, object]]:
+        """Return what a cluster must be and have set at a point."""
+        variant = self.experiment.variant(point.variant)
+        quotas = self._quotas_cpus(point.variant)
+        return self._needed(point), quotas, variant.neighbours, variant.set_global
+
     def _note_periods(self) -> None:
         """Note the longest CPU quota periods, where the kernel has lengthened any."""
-        running = [each for each in (self._cluster, *self._twins.values()) if each]
+        running = [cluster for cluster in (self._cluster, *self._twins.values()) if cluster]
         manifest.note_periods(self.writer, running)
 
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:

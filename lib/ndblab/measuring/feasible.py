@@ -27,11 +27,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
     """Refuse plans that this host cannot carry out, or whose programs it cannot install.
 
-    LabError if it lacks memory or disk space, or something that only root can give it.
-
-    Parameters
-    ----------
-    engines : as for a `Request`.
+    LabError if it lacks memory or disk space, or something that only root can give it. `engines`
+    are those of a `Request`.
     """
     from ndblab.install.engines import sources
 
@@ -44,9 +41,7 @@ def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
 def check_size(machine: Host, plan: Plan, free_bytes: float | None = None) -> None:
     """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
 
-    Parameters
-    ----------
-    free_bytes : free space on the host's disk; None for that of this host.
+    `free_bytes` is the free space on the host's disk; None stands for that of this host.
     """
     if free_bytes is None:
         free_bytes = disk_free_bytes(plan)
@@ -75,15 +70,15 @@ def lacks(
     tarball, release : what is to be installed, as for `install.ensure`.
     tools : what some experiments also need.
     """
-    found: list[Lack] = []
+    lacking: list[Lack] = []
     # If what is installed cannot be used, the doctor and the installation say so.
     with contextlib.suppress(LabError):
-        found += install.lacks_sysbench()
+        lacking += install.lacks_sysbench()
     with contextlib.suppress(LabError):
-        found += install.lacks_ndb(tarball, release)
-    found += [*_of_plans(plans), *_of_host(host)]
-    found += [lack for tool in tools for lack in tool.takes()]
-    return [*found, *_of_tests()]
+        lacking += install.lacks_ndb(tarball, release)
+    lacking += [*_of_plans(plans), *_of_host(host)]
+    lacking += [lack for tool in tools for lack in tool.takes()]
+    return [*lacking, *_of_tests()]
 
 
 def require(
@@ -106,11 +101,11 @@ def require(
     """
     first = [*_of_plans(plans), *(install.lacks(tarball, release) if installing else ())]
     if any(lack.needed for lack in first):
-        found = lacks(host, *plans, tarball=tarball, release=release, tools=tools)
+        lacking = lacks(host, *plans, tarball=tarball, release=release, tools=tools)
         raise LabError(
             "This host lacks what only root can give it",
-            found="\n            ".join(map(str, found)),
-            next_step=requirements.next_step(found),
+            found="\n            ".join(map(str, lacking)),
+            next_step=requirements.next_step(lacking),
         )
 
 

@@ -89,7 +89,7 @@ def describe(
         "sweep": todo.to_dict(),
     }
     if hosts:
-        identity["hosts"] = {name: each.fingerprint for name, each in hosts.described.items()}
+        identity["hosts"] = {name: host.fingerprint for name, host in hosts.described.items()}
     if experiment.asked:
         described["asked"] = identity["asked"] = dict(experiment.asked)
     return described, identity | of_contrasts(experiment, size)
@@ -106,10 +106,10 @@ def of_contrasts(experiment: Experiment, size: Profile) -> dict[str, object]:
     """Return what contrasts add to an identity: nothing if there are none."""
     if not experiment.contrasts:
         return {}
-    each = experiment.slice_length(size)
+    length = experiment.slice_length(size)
     of = experiment.contrasts.__name__
     return {
-        "contrasts": {"of": of, "warmup_s": each.warmup_s, "duration_s": each.duration_s},
+        "contrasts": {"of": of, "warmup_s": length.warmup_s, "duration_s": length.duration_s},
     }
 
 
@@ -138,9 +138,7 @@ def keep_start(
 ) -> None:
     """Keep the configuration of a cluster, the load's own files, and what the variant shows.
 
-    Parameters
-    ----------
-    usual : whether it is the cluster of the default variant, whose files bear no variant's name.
+    The files of the `usual` cluster, that of the default variant, bear no variant's name.
     """
     if shown := experiment.after_start:
         known = writer.manifest.get("shown", {})
@@ -154,14 +152,14 @@ def keep_start(
 
 def note_periods(writer: Writer, clusters: Iterable[Cluster]) -> None:
     """Note the longest CPU quota periods, where the kernel has lengthened any."""
-    found: list[tuple[str, tuple[int, int]]] = []
-    for each in clusters:
+    lengthened: list[tuple[str, tuple[int, int]]] = []
+    for cluster in clusters:
         # A cluster whose host is lost has none to note, and reports its own error.
         with contextlib.suppress(LabError):
-            found += each.lengthened_us().items()
+            lengthened += cluster.lengthened_us().items()
     known = dict(writer.manifest.get("lengthened_us", {}))
-    for node, (set_us, now_us) in found:
+    for node, (set_us, now_us) in lengthened:
         if now_us > known.get(node, (0, 0))[1]:
             known[node] = [set_us, now_us]
-    if found:
+    if lengthened:
         writer.note(lengthened_us=known)

@@ -177,9 +177,10 @@ class UnderLoad:
 
 def probed(before: Sequence[object], cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
     """Return the tables, by name, of what a job's probes read before and read now."""
-    pairs = zip(job.probes, before, strict=True)
-    tables = (probe.tables(state, cluster, job) for probe, state in pairs)
-    return {name: table for each in tables for name, table in each.items()}
+    tables: dict[str, pd.DataFrame] = {}
+    for probe, state in zip(job.probes, before, strict=True):
+        tables |= probe.tables(state, cluster, job)
+    return tables
 
 
 def status_of_probes(job: Job, tables: Mapping[str, pd.DataFrame], queries: float | None) -> str:

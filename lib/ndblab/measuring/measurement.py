@@ -115,8 +115,8 @@ def _plans(
         return plans
     there.check(*plans.values())
     # Namespaces share the memory of this machine.
-    for each in plans.values() if there.network else ():
-        feasible.check_size(host.read(), each)
+    for plan in plans.values() if there.network else ():
+        feasible.check_size(host.read(), plan)
     return plans
 
 

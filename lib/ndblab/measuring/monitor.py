@@ -127,10 +127,10 @@ class Samples:
             self._kinds[key] for key in zip(table.node_id, table.thr_no, strict=True)
         ]
         inside = (table.t_s - table.window_s >= 0.5) & (table.t_s <= duration_s - 0.5)
-        each = [table.node_id, table.thr_no]
+        thread = [table.node_id, table.thr_no]
         off = (table.t_s - table.window_s / 2 - duration_s / 2).abs()
-        nearest = off == off.groupby(each).transform("min")
-        inside |= nearest & ~inside.groupby(each).transform("any")
+        nearest = off == off.groupby(thread).transform("min")
+        inside |= nearest & ~inside.groupby(thread).transform("any")
         order = ["t_s", "node_id", "thr_no", "thread", *_COLUMNS]
         return table.loc[inside, order].sort_values(["t_s", "node_id", "thr_no"])
 
@@ -139,11 +139,11 @@ class Samples:
 
         With several hosts, return it for the host where others used most.
         """
-        found = [
+        by_host = [
             (company.between(readings[0], readings[-1]), host)
             for host, readings in self._company.items()
         ]
-        most, host = max(found, key=lambda each: each[0].pct, default=(company.NO_COMPANY, ""))
+        most, host = max(by_host, key=lambda pair: pair[0].pct, default=(company.NO_COMPANY, ""))
         return most._replace(name=f"{most.name} on {host}") if host and most.name else most
 
     def host(self, began: float, duration_s: float) -> dict[str, float]:

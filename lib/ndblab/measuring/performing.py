@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tqdm import tqdm
 
+from ndblab.design.sweep import Sweep, action
 from ndblab.error import LabError
+from ndblab.measuring import measured_run
 from ndblab.planning.point import Point
 
 if TYPE_CHECKING:
     from ndblab.dataset import Writer
     from ndblab.measuring.measured_run import Run
-
-from ndblab.design.sweep import Sweep, action
-from ndblab.measuring import measured_run
 
 Cluster = TypeVar("Cluster")
 
@@ -59,10 +58,10 @@ def perform(
         for point, repeat in sweep.order()
         if point.run_id(repeat) in again or action(point.run_id(repeat), writer.done) != "skip"
     ]
-    each_s = round(sweep.warmup_s + sweep.duration_s)
-    repeatable = each_s <= LONGEST_REPEATED_S
+    run_s = round(sweep.warmup_s + sweep.duration_s)
+    repeatable = run_s <= LONGEST_REPEATED_S
     spare, attempts = max(ATTEMPTS - 1, math.ceil(len(todo) / 2)), Counter[str]()
-    with _bar(len(sweep) * each_s, (len(sweep) - len(todo)) * each_s, progress) as bar:
+    with _bar(len(sweep) * run_s, (len(sweep) - len(todo)) * run_s, progress) as bar:
         while todo:
             number = 1 + len(sweep) - len(todo)
             point, repeat = todo.pop(0)
@@ -73,7 +72,7 @@ def perform(
             with _failures_kept(sweep, writer, point, repeat):
                 with _uncounted(bar):
                     cluster = ready(point)
-                with _ticking(bar, each_s):
+                with _ticking(bar, run_s):
                     run = measure(cluster, point, repeat)
             attempts[run_id] += 1
             if run.disturbance and repeatable and spare and attempts[run_id] < ATTEMPTS:
@@ -86,7 +85,7 @@ def perform(
             writer.append(run_id, run.tables, run.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
-            bar.update(before + each_s - bar.n)
+            bar.update(before + run_s - bar.n)
 
 
 def _bar(total_s: int, done_s: int, progress: bool) -> tqdm:
@@ -118,7 +117,7 @@ def _failures_kept(sweep: Sweep, writer: Writer, point: Point, repeat: int) -> I
 def _before_next_cluster(sweep: Sweep, point: Point, todo: Sequence[tuple[Point, int]]) -> int:
     """Return how many of the next runs use the cluster that a point uses."""
     mine = next(variants for variants in sweep.clusters if point.variant in variants)
-    others = (place for place, (each, _) in enumerate(todo) if each.variant not in mine)
+    others = (place for place, (later, _) in enumerate(todo) if later.variant not in mine)
     return next(others, len(todo))
 
 

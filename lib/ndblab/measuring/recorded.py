@@ -103,8 +103,8 @@ def _read(folder: Path) -> datasets.Dataset:
 def _recorded(name: str) -> datasets.Dataset:
     """Read the newest recording, with those before it that count and whose runs are good enough."""
     newest = _read(folder(find(name)))
-    others = [_read(each) for each in folders_of(find(name))[:-1]]
-    return replace(newest, earlier=tuple(each for each in others if good_enough(each)))
+    others = map(_read, folders_of(find(name))[:-1])
+    return replace(newest, earlier=tuple(filter(good_enough, others)))
 
 
 def good_enough(data: datasets.Dataset) -> bool:
@@ -149,11 +149,11 @@ def folders_of(experiment: Experiment) -> list[Path]:
         file.parent: json.loads(file.read_text())
         for file in (RECORDED / experiment.name).glob("*/manifest.json")
     }
-    folders = sorted(known, key=lambda each: known[each]["started_utc"])
+    folders = sorted(known, key=lambda path: known[path]["started_utc"])
     # A recording from before this rule stays the newest even if it is not good enough.
     while folders and _under_rule(known[folders[-1]]) and not good_enough(_read(folders[-1])):
         folders.pop()
-    return [each for each in folders if not why_not(known[each], known[folders[-1]])]
+    return [path for path in folders if not why_not(known[path], known[folders[-1]])]
 
 
 def why_not(manifest: Mapping[str, Any], newest: Mapping[str, Any]) -> str:

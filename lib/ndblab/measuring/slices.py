@@ -75,7 +75,7 @@ class _Slot:
         self.cluster, self.asked = cluster, asked
         self.samples = monitor.of(cluster)
         # Processes of a load that ends by itself are gone before the last reading.
-        ends = any(registry.ends_by_itself(each.job.point.workload) for each in asked)
+        ends = any(registry.ends_by_itself(slice_.job.point.workload) for slice_ in asked)
         self.processes_sampled, self.only_host_sampled = watched and not ends, watched and ends
         self.times = asked[0].job.profile
         self.started_utc = now_utc()
@@ -87,21 +87,22 @@ class _Slot:
         if not self.processes_sampled:
             monitor.read_company(self.cluster, self.samples)
         self.before = [
-            [probe.read(self.cluster, each.job) for probe in each.job.probes] for each in self.asked
+            [probe.read(self.cluster, slice_.job) for probe in slice_.job.probes]
+            for slice_ in self.asked
         ]
-        generators = [registry.find(each.job.point.workload) for each in self.asked]
+        generators = [registry.find(slice_.job.point.workload) for slice_ in self.asked]
         seconds = self.times.warmup_s + self.times.duration_s
         self.loads = [
-            stack.enter_context(generator.running(self.cluster, each.job.lasting(seconds)))
-            for generator, each in zip(generators, self.asked, strict=True)
+            stack.enter_context(generator.running(self.cluster, slice_.job.lasting(seconds)))
+            for generator, slice_ in zip(generators, self.asked, strict=True)
         ]
         free = itertools.count()
         self.numbers = [[next(free) for _ in load.pids] for load in self.loads]
-        for each, mine, load, generator in zip(
+        for slice_, mine, load, generator in zip(
             self.asked, self.numbers, self.loads, generators, strict=True
         ):
             for number, pid in zip(mine, load.pids, strict=True):
-                self.samples.watch(generator.ROLE, number, pid, each.job.host)
+                self.samples.watch(generator.ROLE, number, pid, slice_.job.host)
 
     def watch(self) -> None:
         """Wait until all clients work, and sample the ends of the span that is measured."""
@@ -110,8 +111,8 @@ class _Slot:
             monitor.read_hosts(self.cluster, self.samples)
         began = [
             at
-            for load, each in zip(self.loads, self.asked, strict=True)
-            for at in load.wait_began(connect_timeout_s(each.job))
+            for load, slice_ in zip(self.loads, self.asked, strict=True)
+            for at in load.wait_began(connect_timeout_s(slice_.job))
         ]
         if not self.processes_sampled or None in began:
             return
@@ -128,16 +129,16 @@ class _Slot:
             monitor.read_hosts(self.cluster, self.samples)
             self.host = self.samples.host(self.began_s, time.monotonic() - self.began_s)
         self.counted = [
-            probed(states, self.cluster, each.job)
-            for states, each in zip(self.before, self.asked, strict=True)
+            probed(states, self.cluster, slice_.job)
+            for states, slice_ in zip(self.before, self.asked, strict=True)
         ]
 
     def settle(self) -> None:
         """Make sure that the cluster serves as before, and read what samples still lack."""
         self.cluster.check_alive()
-        for report, each in zip(self.reports, self.asked, strict=True):
+        for report, slice_ in zip(self.reports, self.asked, strict=True):
             if not is_good(report.status):
-                readiness.wait_rejoined(self.cluster, each.job.servers)
+                readiness.wait_rejoined(self.cluster, slice_.job.servers)
         if self.processes_sampled:
             monitor.fetch_threads(self.cluster, self.samples)
         else:
@@ -145,11 +146,12 @@ class _Slot:
 
     def runs(self) -> list[Run]:
         """Return the tables of each slice."""
-        each_of = zip(self.asked, self.reports, self.numbers, self.counted, strict=True)
         shared = self.samples, self.host, self.started_utc
         return [
-            of_span(each, Loaded(report, *shared), self.span, mine, reads)
-            for each, report, mine, reads in each_of
+            of_span(slice_, Loaded(report, *shared), self.span, mine, reads)
+            for slice_, report, mine, reads in zip(
+                self.asked, self.reports, self.numbers, self.counted, strict=True
+            )
         ]
 
 
@@ -166,7 +168,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
         _watch_some(cluster, samples, first_s, asked[0].job.profile.duration_s, watched)
 
     loaded = _load(cluster, asked, watch)
-    return [of_load(each, loaded, place) for place, each in enumerate(asked)]
+    return [of_load(slice_, loaded, place) for place, slice_ in enumerate(asked)]
 
 
 def measure_switched(
@@ -202,11 +204,11 @@ def measure_switched(
     loaded = _load(cluster, asked, switch, spare)
     spans = [(began[0], ended[0] - began[0]) for began, ended in itertools.pairwise(readings)]
     runs = []
-    for number, each in enumerate(asked):
+    for number, slice_ in enumerate(asked):
         _, place, late = readings[number] if spans else (0.0, number, False)
         span = spans[number] if spans else None
         void = SWITCHED_TOO_LATE if late else ""
-        runs.append(of_load(each, loaded, place, span, void))
+        runs.append(of_load(slice_, loaded, place, span, void))
     return runs
 
 
@@ -251,7 +253,7 @@ def _watch_some(
 ) -> None:
     """Sample the middle of each second of the slices that are watched."""
     fetched = False
-    for place in (place for place, each in enumerate(watched) if each):
+    for place in itertools.compress(itertools.count(), watched):
         for second in range(int(slice_s)):
             due_s = first_s + place * slice_s + second + 0.5
             time.sleep(max(0.0, due_s - time.monotonic()))

@@ -103,7 +103,7 @@ def measure(
     ready : by side, a function that returns its cluster, ready for new sessions of this side.
     pause_s : seconds in which nobody works where the side changes.
     """
-    order = [str(each.place["side"]) for each in asked]
+    order = [str(slice_.place["side"]) for slice_ in asked]
     times = asked[0].job.profile
     schedule = Schedule.of(order, times.warmup_s, pause_s)
     started_utc, spans = now_utc(), [None] * len(asked)
@@ -140,11 +140,13 @@ def measure(
     void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), "")
     left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
-    for each, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
+    for slice_, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
         samples, second = sides[name].samples, LEAD_S + place
         host, at_utc = samples.host(began_s, lasted_s), _later(started_utc, second)
         loaded = Loaded(reports[name], samples, host, at_utc)
-        at, more = replace(each, job=_warmed_up(each.job, before_s)), left[name].get(second, 0.0)
+        # Its first slice begins after this many seconds of the load.
+        at = replace(slice_, job=replace(slice_.job, profile=replace(times, warmup_s=before_s)))
+        more = left[name].get(second, 0.0)
         runs.append(of_load(at, loaded, second - before_s, span, void, more))
     return runs
 
@@ -157,9 +159,9 @@ def _connected(
     stack: ExitStack,
 ) -> dict[str, _Side]:
     """Start the load of each side, and wait until its clients are connected."""
-    jobs = {str(each.place["side"]): each.job for each in reversed(asked)}
+    jobs = {str(slice_.place["side"]): slice_.job for slice_ in reversed(asked)}
     sides: dict[str, _Side] = {}
-    for name in dict.fromkeys(str(each.place["side"]) for each in asked):
+    for name in dict.fromkeys(str(slice_.place["side"]) for slice_ in asked):
         cluster = ready[name]()
         job = replace(jobs[name], turn=shared.of(name))
         generator = registry.find(job.point.workload)
@@ -175,8 +177,7 @@ def _connected(
 
 def _of_clusters(sides: Mapping[str, _Side]) -> list[tuple[monitor.Samples, Cluster]]:
     """Return the samples of each cluster, which both sides may share."""
-    found = {id(side.samples): (side.samples, side.cluster) for side in sides.values()}
-    return list(found.values())
+    return list({id(s.samples): (s.samples, s.cluster) for s in sides.values()}.values())
 
 
 def _sample(
@@ -184,7 +185,7 @@ def _sample(
 ) -> list[tuple[float, float] | None]:
     """Sample the processes at both ends of each slice; return each span, None if too late."""
     readings: dict[int, tuple[float, bool]] = {}
-    for place in sorted({end for each in schedule.places for end in (each, each + 1)}):
+    for place in sorted({end for begin in schedule.places for end in (begin, begin + 1)}):
         due_s = begin_s + place * turn_s
         time.sleep(max(0.0, due_s - time.monotonic()))
         at_s = time.monotonic()
@@ -199,11 +200,6 @@ def _sample(
         (began_s, late), (ended_s, later) = readings[place], readings[place + 1]
         spans.append(None if late or later else (began_s, ended_s - began_s))
     return spans
-
-
-def _warmed_up(job: Job, seconds: float) -> Job:
-    """Return a job whose first slice begins after this many seconds of its load."""
-    return replace(job, profile=replace(job.profile, warmup_s=seconds))
 
 
 def _too_long(report: Report, own: set[int], first_s: int) -> str:

@@ -137,10 +137,11 @@ def overlaid(
 
 
 def _set(section: list[str], parameter: str, value: object) -> None:
-    names = [line.partition("=")[0].lower().replace("_", "-") for line in section]
-    there = parameter.lower().replace("_", "-") in names
-    last = max(i for i, line in enumerate(section) if line)
-    at = names.index(parameter.lower().replace("_", "-")) if there else last + 1
+    name, *names = (
+        text.partition("=")[0].lower().replace("_", "-") for text in (parameter, *section)
+    )
+    there = name in names
+    at = names.index(name) if there else 1 + max(i for i, line in enumerate(section) if line)
     section[at : at + there] = [] if value is None else [f"{parameter}={value}"]
 
 
@@ -164,9 +165,8 @@ def max_connections(plan_: Plan) -> int:
 
     The brief has 8200 for 4096 clients.
     """
-    return plan_.max_clients * BRIEF_MAX_CONNECTIONS // BRIEF_CLIENTS + 16 * (
-        not plan_.places.brief
-    )
+    clients = plan_.max_clients * BRIEF_MAX_CONNECTIONS // BRIEF_CLIENTS
+    return clients if plan_.places.brief else clients + 16
 
 
 def version_of(text: str) -> tuple[int, ...]:
@@ -186,16 +186,12 @@ def _small_redo_log(version: tuple[int, ...]) -> str:
 def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]:
     """Return the options that give an NDB program its TLS keys, or keep it from finding any.
 
-    With TLS, it sends nothing to a management node before the connection is encrypted.
-
-    Parameters
-    ----------
-    folder : folder of the configuration.
+    With TLS, it sends nothing to a management node before the connection is encrypted. `folder` is
+    that of the configuration.
     """
     if tls:
         return [f"--ndb-tls-search-path={folder}/{TLS_KEYS}", "--ndb-mgm-tls=strict"]
-    known = knows_tls(mysql_version)
-    return [f"--ndb-tls-search-path={folder}/{NO_TLS}"] if known else []
+    return [f"--ndb-tls-search-path={folder}/{NO_TLS}"] if knows_tls(mysql_version) else []
 
 
 def knows_tls(mysql_version: str) -> bool:
@@ -219,9 +215,7 @@ def tls_keys(plan_: Plan) -> dict[str, dict[str, str]]:
 def authority_argv(program: str, options_file: str, folder: str) -> list[str]:
     """Return the command that makes a certification authority in a folder.
 
-    Parameters
-    ----------
-    options_file : names the folder and the pass phrase, which is on no command line.
+    The `options_file` names the folder and the pass phrase, which is on no command line.
     """
     return [program, f"--defaults-file={options_file}", "--create-CA", f"--to-dir={folder}"]
 

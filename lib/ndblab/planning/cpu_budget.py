@@ -172,7 +172,7 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
             )
         )  # fmt: skip
         return Shares((data,) * 2 * node_groups, (server, server), sql)
-    of_halves, sql_shares, management = [], [], []
+    of_halves, sql_sides, management = [], [], []
     for half in _halves(host):
         split = max(node_groups, round(len(half) * BRIEF_DATA_NODE_CPUS * 2 / BRIEF_CPUS))
         if split >= len(half):
@@ -184,14 +184,15 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
             )
         ends = [split * group // node_groups for group in range(node_groups + 1)]
         of_halves.append([_affinity(host, half[a:b]) for a, b in itertools.pairwise(ends)])
-        sql_shares.append(_affinity(host, half[split:]))
+        sql_sides.append(half[split:])
         management.extend(half[max(split, len(half) - 4) :])
-    sql_side = Share(
-        cpus=tuple(sorted(sql_shares[0].cpus + sql_shares[1].cpus)),
-        memory_nodes=tuple(sorted({*sql_shares[0].memory_nodes, *sql_shares[1].memory_nodes})),
+    first, second = sql_sides
+    return Shares(
+        tuple(itertools.chain.from_iterable(zip(*of_halves, strict=True))),
+        (_affinity(host, first), _affinity(host, second)),
+        _affinity(host, [*first, *second]),
+        _affinity(host, management),
     )
-    data_nodes = tuple(itertools.chain.from_iterable(zip(*of_halves, strict=True)))
-    return Shares(data_nodes, tuple(sql_shares), sql_side, _affinity(host, management))
 
 
 def _halves(host: Host) -> tuple[Sequence[Core], Sequence[Core]]:

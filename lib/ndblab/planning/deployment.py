@@ -280,10 +280,9 @@ def _identity(value: object) -> object:
         return [_identity(item) for item in value]
     if not dataclasses.is_dataclass(value):
         return value
-    counting = {
-        each.name: getattr(value, each.name)
-        for each in dataclasses.fields(value)
-        if (rule := each.metadata.get("identity")) != "never"
-        and not (rule == "unless default" and getattr(value, each.name) == each.default)
-    }
-    return {name: _identity(counted) for name, counted in counting.items()}
+    counting: dict[str, object] = {}
+    for attribute in dataclasses.fields(value):
+        own, rule = getattr(value, attribute.name), attribute.metadata.get("identity")
+        if rule != "never" and (rule != "unless default" or own != attribute.default):
+            counting[attribute.name] = _identity(own)
+    return counting

@@ -21,10 +21,7 @@ def check_cpus(plan: Plan, usable: Collection[int]) -> None:
     """Refuse to go on if CPUs of the plan are gone: switched off, say, or taken from our cpuset.
 
     LabError if the plan binds a process to a CPU that is gone, or divides more CPUs than there are.
-
-    Parameters
-    ----------
-    usable : logical CPUs that the lab may use now.
+    Those that the lab may use now are `usable`.
     """
     gone = {cpu for node in plan.nodes for cpu in node.share.cpus} - set(usable)
     divided = sum(node.share.quota_cpus or 0 for node in plan.data_nodes)

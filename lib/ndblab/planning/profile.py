@@ -72,11 +72,8 @@ _LEAST = {
 def get(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Return the profile called `name` with some of its values replaced.
 
-    LabError if the profile or a field is unknown, or a value is not a number in its range.
-
-    Parameters
-    ----------
-    overrides : values by field name; lists may be text such as "1,2,4"; `None` changes nothing.
+    Of the `overrides`, values by field name, lists may be text such as "1,2,4"; None changes
+    nothing. LabError if the profile or a field is unknown, or a value is not in its range.
     """
     if name not in PROFILES:
         raise LabError(

@@ -53,8 +53,8 @@ def _plain(value: object) -> object:
     if text in _OFF:
         return 0
     # long_query_time=5 is shown as 5.000000.
-    found = numeral(text)
-    return text.replace("_", "-") if found is None else found
+    meant = numeral(text)
+    return text.replace("_", "-") if meant is None else meant
 
 
 def quoted(value: str) -> str:

@@ -49,8 +49,8 @@ def moved(plan: Plan, places: Places) -> Plan:
 def together(a: Plan, b: Plan) -> Plan:
     """Return one plan that needs of a host what both need; only one of them is loaded at a time."""
     memory = {
-        each.name: max(getattr(a.memory, each.name), getattr(b.memory, each.name))
-        for each in dataclasses.fields(a.memory)
+        field.name: max(getattr(a.memory, field.name), getattr(b.memory, field.name))
+        for field in dataclasses.fields(a.memory)
     }
     return dataclasses.replace(
         a,
@@ -65,11 +65,8 @@ def together(a: Plan, b: Plan) -> Plan:
 def lack(a: Plan, b: Plan, host: Host, disk_free_bytes: float = math.inf) -> str:
     """Return in one line why both clusters cannot run on a host at once; empty if they can.
 
-    If they cannot, pairs of consecutive starts compare them (`design.contrast`: starts).
-
-    Parameters
-    ----------
-    host : as it is while no cluster runs.
+    If they cannot, pairs of consecutive starts compare them (`design.contrast`: starts). The `host`
+    is as it is while no cluster runs.
     """
     if a.hosts or b.hosts:
         return "the cluster is spread over several hosts"

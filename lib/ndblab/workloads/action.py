@@ -71,10 +71,8 @@ def running(
 ) -> Iterator[Action]:
     """Run an action for the length of a `with` block at most.
 
-    Parameters
-    ----------
-    watched : sample the CPU of its process; not for a pipeline, whose processes end at different
-        times.
+    If it is `watched`, the CPU of its process is sampled; not that of a pipeline, whose processes
+    end at different times.
     """
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     began = time.monotonic()

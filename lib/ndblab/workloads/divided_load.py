@@ -42,16 +42,16 @@ def parts(job: Job) -> list[Job]:
             expected="at least as many clients as processes",
             next_step="Use more --clients.",
         )
-    found: list[Job] = []
+    jobs: list[Job] = []
     dealt = 0
     for place in range(number):
         mine = clients // number + (place < clients % number)
         first = dealt % max(1, len(job.servers))
         turned = [*job.servers[first:], *job.servers[:first]]
         point = replace(job.point, clients=mine)
-        found.append(replace(job, point=point, servers=turned, processes=1))
+        jobs.append(replace(job, point=point, servers=turned, processes=1))
         dealt += mine
-    return found
+    return jobs
 
 
 def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
@@ -59,22 +59,18 @@ def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
 
     Queries and rates add up; the mean latency is weighted by queries. The load begins at the mean
     of their beginnings and lasts to the end of the last one: while some processes run alone, a
-    saturated cluster answers as many queries as before.
-
-    Parameters
-    ----------
-    asked_s : how long they were to take, for `dataset.overrun`.
+    saturated cluster answers as many queries as before. They were to take `asked_s`.
     """
-    began = fmean(each.began for each in reports)
-    lasted_s = max(each.began + each.lasted_s for each in reports) - began
+    began = fmean(report.began for report in reports)
+    lasted_s = max(report.began + report.lasted_s for report in reports) - began
     logs = {
         f"sysbench.{number}.txt": text
-        for number, each in enumerate(reports, 1)
-        for text in each.logs.values()
+        for number, report in enumerate(reports, 1)
+        for text in report.logs.values()
     }
     status = _status(reports)
     whole = replace(reports[0], status=status, began=began, lasted_s=lasted_s, logs=logs)
-    if any(not each.metrics or each.intervals.empty for each in reports):
+    if any(not report.metrics or report.intervals.empty for report in reports):
         return replace(whole, metrics={}, intervals=pd.DataFrame(), ended_s=())
     intervals, ended_s = _intervals(reports)
     metrics = _metrics(reports, lasted_s)
@@ -88,33 +84,33 @@ def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
 
 def _status(reports: Sequence[Report]) -> str:
     """Return "ok", or what is wrong with the first process that failed, or with all together."""
-    failed = next((each.status for each in reports if not is_good(each.status)), None)
+    failed = next((report.status for report in reports if not is_good(report.status)), None)
     if failed is not None:
         return failed
-    apart_s = max(each.began for each in reports) - min(each.began for each in reports)
+    apart_s = max(report.began for report in reports) - min(report.began for report in reports)
     if apart_s > MOST_APART_S:
         return f"{len(reports)} processes of sysbench began {apart_s:.2f} s apart"
     return OK
 
 
 def _metrics(reports: Sequence[Report], lasted_s: float) -> dict[str, float | None]:
-    each = pd.DataFrame([dict(report.metrics) for report in reports])
-    counts = {name: int(each[name].sum()) for name in ("queries", "errors", "reconnects")}
-    weights = each["queries"].clip(lower=1)
+    table = pd.DataFrame([dict(report.metrics) for report in reports])
+    counts = {name: int(table[name].sum()) for name in ("queries", "errors", "reconnects")}
+    weights = table["queries"].clip(lower=1)
     return {
         **counts,
         "qps": counts["queries"] / lasted_s if lasted_s > 0 else 0.0,
-        "latency_min_ms": float(each["latency_min_ms"].min()),
-        "latency_avg_ms": float(np.average(each["latency_avg_ms"], weights=weights)),
+        "latency_min_ms": float(table["latency_min_ms"].min()),
+        "latency_avg_ms": float(np.average(table["latency_avg_ms"], weights=weights)),
         "latency_p95_ms": None,
-        "latency_max_ms": float(each["latency_max_ms"].max()),
+        "latency_max_ms": float(table["latency_max_ms"].max()),
     }
 
 
 def _intervals(reports: Sequence[Report]) -> tuple[pd.DataFrame, tuple[float, ...]]:
     """Add up the intervals that end at the same second in all processes; average their ends."""
-    common = sorted(set.intersection(*(set(each.intervals["t_s"]) for each in reports)))
-    tables = [_ending_at(each, common) for each in reports]
+    common = sorted(set.intersection(*(set(report.intervals["t_s"]) for report in reports)))
+    tables = [_ending_at(report, common) for report in reports]
     summed = sum(table[["clients", *_RATES]] for table in tables)
     ended_s = tuple(np.mean([table["ended_s"] for table in tables], axis=0).tolist())
     table = summed.assign(t_s=common, latency_p95_ms=math.nan)
@@ -128,7 +124,7 @@ def _ending_at(report: Report, common: Sequence[float]) -> pd.DataFrame:
     own_s = ended_s.diff().fillna(ended_s).clip(lower=1e-6)
     place = pd.Series(np.searchsorted(common, table["t_s"]))
     rates = table[_RATES].mul(own_s, axis=0).groupby(place).sum()
-    found = rates.div(own_s.groupby(place).sum(), axis=0)
-    found["clients"] = table["clients"].groupby(place).last()
-    found["ended_s"] = ended_s.groupby(place).last()
-    return found.loc[: len(common) - 1]
+    means = rates.div(own_s.groupby(place).sum(), axis=0)
+    means["clients"] = table["clients"].groupby(place).last()
+    means["ended_s"] = ended_s.groupby(place).last()
+    return means.loc[: len(common) - 1]

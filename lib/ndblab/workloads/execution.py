@@ -51,7 +51,7 @@ class Load:
 
     def has_ended(self) -> bool:
         """Return whether a process ended before its clients were connected."""
-        return any(each.begun.is_set() and each.began is None for each in self._executions)
+        return any(e.begun.is_set() and e.began is None for e in self._executions)
 
     def finish(self) -> Report:
         """Wait until sysbench ends, and return its report."""

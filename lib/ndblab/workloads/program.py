@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +37,20 @@ def fill(cluster: Cluster, command: Command, tables: str, rows: int) -> Filled:
     tables : what they are called, for the message.
     rows : about how many are expected.
     """
-    began = time.monotonic()
-    before = sysbench.data_memory_bytes(cluster)
+    filled = sysbench.filling(cluster)
+    text, exit_status = ended(cluster, command)
+    if exit_status != 0:
+        raise LabError(
+            f"The tables of {tables} could not be filled",
+            found=last_line(text) or exit_reason(exit_status),
+            expected=f"{rows} rows or about as many",
+            next_step="See the logs in the cluster's folder; fewer or smaller tables may fit.",
+        )
+    return filled(int(last_line(text)))
+
+
+def ended(cluster: Cluster, command: Command) -> tuple[str, int]:
+    """Run a program that fills tables to its end; return its output and its exit status."""
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     with spawned(cluster, command, **streams) as child:
         try:
@@ -47,12 +58,4 @@ def fill(cluster: Cluster, command: Command, tables: str, rows: int) -> Filled:
         except subprocess.TimeoutExpired:
             text = f"not loaded in {FILL_TIMEOUT_S} s"
     cluster.check_alive()
-    if child.returncode != 0:
-        raise LabError(
-            f"The tables of {tables} could not be filled",
-            found=last_line(text) or exit_reason(child.returncode),
-            expected=f"{rows} rows or about as many",
-            next_step="See the logs in the cluster's folder; fewer or smaller tables may fit.",
-        )
-    taken = {n: used - before[n] for n, used in sysbench.data_memory_bytes(cluster).items()}
-    return Filled(round(time.monotonic() - began, 2), int(last_line(text)), taken)
+    return text, child.returncode

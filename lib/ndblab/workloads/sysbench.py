@@ -7,7 +7,7 @@ retries, and a run that sysbench itself calls a failure is a report with that st
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +34,7 @@ SCRIPTS = (
     "oltp_read_write", "oltp_update_index", "oltp_update_non_index", "oltp_write_only",
     "select_random_points", "select_random_ranges",
 )  # fmt: skip
-"""The scripts that come with sysbench."""
+"""The scripts that come with sysbench 1.0 and 1.1."""
 PREPARE_TIMEOUT_S = 6 * 3600
 
 
@@ -134,9 +134,9 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
 
     LabError if a table lacks rows: sysbench may exit with 0 though one of its threads gave up.
     """
-    began, database = time.monotonic(), job.database or DATABASE
+    database = job.database or DATABASE
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
-    before = data_memory_bytes(cluster)
+    filled = filling(cluster)
     with executing(cluster, prepare_command(job), PREPARE_TIMEOUT_S) as execution:
         done = execution.wait()
     cluster.check_alive()
@@ -149,8 +149,7 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
             expected=f"{job.profile.tables} tables of {job.profile.table_size} rows",
             next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
         )
-    taken = {node: after - before[node] for node, after in data_memory_bytes(cluster).items()}
-    return Filled(round(time.monotonic() - began, 2), job.profile.rows, taken)
+    return filled(job.profile.rows)
 
 
 def weigh(cluster: Cluster, job: Job) -> Filled:
@@ -176,6 +175,17 @@ def _short_tables(cluster: Cluster, job: Job, database: str) -> str:
     return ", ".join(f"{count} in {name}" for name, count in counts.items() if count != size)
 
 
+def filling(cluster: Cluster) -> Callable[[int], Filled]:
+    """Begin to fill tables; call what this returns with their rows once that is done."""
+    began, before = time.monotonic(), data_memory_bytes(cluster)
+
+    def filled(rows: int) -> Filled:
+        taken = {node: used - before[node] for node, used in data_memory_bytes(cluster).items()}
+        return Filled(round(time.monotonic() - began, 2), rows, taken)
+
+    return filled
+
+
 def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
     """Return the data memory in use, by id of the data node."""
     rows = cluster.query(
@@ -185,12 +195,7 @@ def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
 
 
 def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
-    """Run for the warm-up's seconds; return "ok", or why that failed.
-
-    Parameters
-    ----------
-    own : commands in place of `commands`.
-    """
+    """Run for the warm-up's seconds, `own` or the usual commands; return "ok", or why it failed."""
     if not job.profile.warmup_s:
         return OK
     warm_ups = (own or commands(job))[: job.processes]
@@ -201,12 +206,7 @@ def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
 
 @contextmanager
 def running(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> Iterator[Load]:
-    """Run sysbench for the run's seconds, for the length of a `with` block at most.
-
-    Parameters
-    ----------
-    own : as for `warm_up`.
-    """
+    """Run for the run's seconds, `own` or the usual commands, for a `with` block at most."""
     runs = (own or commands(job))[-job.processes :]
     with executing_all(cluster, runs, job, job.profile.duration_s) as executions:
         yield Load(executions, job)

@@ -138,9 +138,7 @@ def status(
 ) -> str:
     """Return "ok", or in one line why this run must not be averaged with others.
 
-    Parameters
-    ----------
-    tolerated_errors : share of its queries that may fail.
+    Of its queries, the share `tolerated_errors` may fail.
     """
     why = complaint(text)
     tail = f": {why}" if why else ""
@@ -164,11 +162,7 @@ def only_errors(text: str, until_s: float = 0) -> float:
     """Return the mean errors a second of a run in which every transaction fails, else 0.
 
     sysbench repeats a transaction after an error that it ignores: one that always fails is
-    repeated for ever, whatever time the run was given.
-
-    Parameters
-    ----------
-    until_s : how far the reports must reach.
+    repeated for ever, whatever time the run was given. The reports must reach `until_s`.
     """
     reports = [match for match in map(_INTERVAL.match, text.splitlines()) if match]
     errors_per_s = [float(match[7]) for match in reports]
@@ -210,8 +204,8 @@ def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = No
         elif _WARMING_UP.match(line):
             warming_up = True
         else:
-            found = ((name, pattern.match(line)) for name, pattern in _TOTALS.items())
-            totals |= {name: float(match[1]) for name, match in found if match}
+            matches = ((name, pattern.match(line)) for name, pattern in _TOTALS.items())
+            totals |= {name: float(match[1]) for name, match in matches if match}
     if len(totals) < len(_TOTALS) or p95 is None:
         raise LabError(
             "sysbench printed no result",
@@ -243,22 +237,22 @@ def complaint(text: str) -> str:
 
 def _joined(intervals: Sequence[_Interval]) -> list[_Interval]:
     """Join each report on too little time with the one before it: their time and queries add up."""
-    found: list[_Interval] = []
-    for each in intervals:
-        began_s = found[-1].ended_s if found else 0.0
-        if found and each.ended_s - began_s < _SHORTEST_S:
-            last = found.pop()
-            before_s = last.ended_s - (found[-1].ended_s if found else 0.0)
-            found.append(last.with_next(before_s, each, max(0.0, each.ended_s - began_s)))
+    joined: list[_Interval] = []
+    for interval in intervals:
+        began_s = joined[-1].ended_s if joined else 0.0
+        if joined and interval.ended_s - began_s < _SHORTEST_S:
+            last = joined.pop()
+            before_s = last.ended_s - (joined[-1].ended_s if joined else 0.0)
+            joined.append(last.with_next(before_s, interval, max(0.0, interval.ended_s - began_s)))
         else:
-            found.append(each)
-    return found
+            joined.append(interval)
+    return joined
 
 
 def _frame(intervals: Sequence[_Interval]) -> pd.DataFrame:
     import pandas as pd
 
-    values = [each.values for each in intervals]
+    values = [interval.values for interval in intervals]
     return pd.DataFrame(values, columns=list(INTERVAL_COLUMNS), dtype=float).astype(
         {"clients": "int64"}
     )

@@ -95,13 +95,13 @@ class World:
         self.order.append(chosen.name)
         others = {"company_pct": 0.0, "company": "", "host_steal_pct": 0.0}
         others["host_steal_pct"] = self.steal_pct.pop((chosen.name, number), 0.0)
-        again = {each.run_id for each in itertools.chain(*chosen.block(number, 1))}
+        again = {slice_.run_id for slice_ in itertools.chain(*chosen.block(number, 1))}
         self._rows = [row for row in self._rows if row["run_id"] not in again]
-        for each in itertools.chain(*chosen.block(number, 1)):
+        for slice_ in itertools.chain(*chosen.block(number, 1)):
             # Two slices of side A in a block: their mean deviates by `DEVIATION`.
             drawn = self._rng.normal(self.truth[chosen.name], DEVIATION * np.sqrt(2))
-            qps = 1000 * np.exp(drawn if each.side == "a" else 0.0)
-            self._rows.append({**each.columns(), **others, "status": "ok", "qps": qps,
+            qps = 1000 * np.exp(drawn if slice_.side == "a" else 0.0)
+            self._rows.append({**slice_.columns(), **others, "status": "ok", "qps": qps,
                                "start": self.start})  # fmt: skip
         return "ok"
 

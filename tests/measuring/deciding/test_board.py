@@ -39,7 +39,7 @@ def board(stream: io.StringIO) -> Board:
 
 
 def standing(blocks: int, **findings: Found) -> Standing:
-    named = {name.replace("_", "-"): found for name, found in findings.items()}
+    named = {name.replace("_", "-"): finding for name, finding in findings.items()}
     return Standing(named, {"overload": blocks}, {"overload": 30.0})
 
 

@@ -31,8 +31,8 @@ def likely(**chances: dict[int, float]) -> Found:
 
 def chosen(findings: dict, blocks: tuple[int, int], left_s: float = 1000) -> str | None:
     done = dict(zip("xy", blocks, strict=True))
-    found = choice.choose([X, Y], findings, done, left_s, BLOCK_S)
-    return found and found.name
+    contrast = choice.choose([X, Y], findings, done, left_s, BLOCK_S)
+    return contrast and contrast.name
 
 
 def test_first_looks_begin_with_the_most_claims_per_second():
@@ -47,9 +47,9 @@ def test_a_first_look_that_seldom_decides_waits_for_one_that_does_more_often():
     findings = {"c1": waiting(x=None), "c4": waiting(y=None)}
     for chance, first in ((0.5, "y"), (0.2, "x")):
         both = [X, dataclasses.replace(Y, first_look=chance)]
-        found = choice.choose(both, findings, {"x": 0, "y": 0}, 1000, BLOCK_S)
-        assert found
-        assert found.name == first
+        contrast = choice.choose(both, findings, {"x": 0, "y": 0}, 1000, BLOCK_S)
+        assert contrast
+        assert contrast.name == first
 
 
 def test_contrasts_come_half_way_before_the_cluster_is_started_anew():
@@ -137,8 +137,8 @@ def test_contrasts_without_open_claims_take_turns_up_to_their_own_number_of_bloc
     x, y = (dataclasses.replace(contrast(name), blocks=5) for name in "xy")
 
     def next_one(done: dict[str, int], findings: dict) -> str | None:
-        found = choice.choose([x, y, Z], findings, {"z": 4, **done}, 1000, {**BLOCK_S, "z": 1.0})
-        return found and found.name
+        contrast = choice.choose([x, y, Z], findings, {"z": 4, **done}, 1000, {**BLOCK_S, "z": 1.0})
+        return contrast and contrast.name
 
     assert next_one({"x": 2, "y": 2}, {"c5": waiting(z=None)}) == "z"
     assert next_one({"x": 2, "y": 2}, {}) == "x"
@@ -156,8 +156,8 @@ def test_time_for_blocks_that_no_claim_waits_for_is_kept_back():
 
     def chosen(left_s: float, own_blocks: int = 0) -> str | None:
         blocks, block_s = {"x": 6, "own": own_blocks}, {"x": 20.0, "own": 20.0}
-        found = choice.choose([X, own], open_claim, blocks, left_s, block_s)
-        return found and found.name
+        contrast = choice.choose([X, own], open_claim, blocks, left_s, block_s)
+        return contrast and contrast.name
 
     assert chosen(101) == "x"
     assert chosen(99) == "own"

@@ -22,7 +22,7 @@ HOST = dataclasses.replace(
 )  # fmt: skip
 
 
-def found(machine: host.Host, said: list[str]) -> tuple[Contrast, ...]:
+def possible(machine: host.Host, said: list[str]) -> tuple[Contrast, ...]:
     shape = deployment.Shape(
         1, 1000, 8, budget="shared", places=start_stop.places(start_stop.home())
     )
@@ -33,7 +33,7 @@ def found(machine: host.Host, said: list[str]) -> tuple[Contrast, ...]:
 def test_twins_stay_twins_where_both_fit():
     """Nothing is said then."""
     said: list[str] = []
-    assert found(HOST, said) == WANTED
+    assert possible(HOST, said) == WANTED
     assert not said
 
 
@@ -41,7 +41,7 @@ def test_without_the_memory_for_two_one_starts_after_the_other():
     """The claims, the sides and the name stay; the user reads which and why."""
     said: list[str] = []
     small = dataclasses.replace(HOST, memory_available_bytes=2**30)
-    first, second = found(small, said)
+    first, second = possible(small, said)
     assert first == WANTED[0]
     assert second == dataclasses.replace(WANTED[1], design=STARTS)
     [line] = said
@@ -54,5 +54,5 @@ def test_without_control_groups_twins_go_on_and_say_so(kind: str):
     """They are loaded in turn, so that each has the host to itself anyway."""
     said: list[str] = []
     controller = host.CpuController(kind, "", "no control group here")
-    assert found(dataclasses.replace(HOST, cpu_controller=controller), said) == WANTED
+    assert possible(dataclasses.replace(HOST, cpu_controller=controller), said) == WANTED
     assert said == ["twins are in no control groups of equal weight: no control group here"]

@@ -61,8 +61,8 @@ def test_the_time_is_never_exceeded_and_never_left_unused(known, until_s, seed):
     assert world.now <= until_s
     still_open = [
         name
-        for name, found in standing.findings.items()
-        if found.verdict in choice.OPEN and world.order.count(name) < LOOKS[-1]
+        for name, finding in standing.findings.items()
+        if finding.verdict in choice.OPEN and world.order.count(name) < LOOKS[-1]
     ]
     assert all(block_s[name] > until_s - world.now for name in still_open)
 
@@ -82,7 +82,7 @@ def test_every_first_interval_has_two_cluster_starts_within_the_time(block_s, un
     assert all(len(world.starts(name)) == 2 for name in block_s if standing.blocks[name] > 2)
     everything_s = 4 * sum(block_s.values()) + world.start_s * len(block_s)
     if until_s >= everything_s:
-        assert {found.verdict for found in standing.findings.values()} == {REPRODUCED}
+        assert {finding.verdict for finding in standing.findings.values()} == {REPRODUCED}
         assert world.start == 2
 
 

@@ -45,8 +45,9 @@ def job(name: str) -> Job:
 
 def test_a_name_of_the_labs_stays_what_it_is():
     """Recorded datasets know it by that name."""
-    found = resolve("oltp_read_write")
-    assert (found.name, found.generator, dict(found.facts)) == ("oltp_read_write", sysbench, {})
+    resolved = resolve("oltp_read_write")
+    assert (resolved.name, resolved.generator) == ("oltp_read_write", sysbench)
+    assert dict(resolved.facts) == {}
     assert resolve("tpc_c").generator is registry.find("tpc_c")
 
 

@@ -153,9 +153,9 @@ def test_a_database_that_a_part_of_a_log_does_not_name_is_the_only_one_or_unknow
     head = "# Time: 2026-11-26T12:41:12Z\n# User@Host: a[a] @ b []  Id: 1\n# Query_time: 0.1\n"
     lines = [f"{head}SELECT {n} FROM t;\n" for n in range(10_000)]
     lines[0] = lines[0].replace("SELECT", "use my shop;\nSELECT")
-    [found] = databases(write(tmp_path, "".join(lines)), most_bytes=64_000)
-    assert set(found) == {"my shop"}
-    assert len(found) > 400
+    [names] = databases(write(tmp_path, "".join(lines)), most_bytes=64_000)
+    assert set(names) == {"my shop"}
+    assert len(names) > 400
     lines[9_400] = lines[9_400].replace("SELECT", "use bar;\nSELECT")
     whole = "".join(lines)
     sample = slow_log.sample(write(tmp_path, whole), most_bytes=len(whole) // 2, in_place=True)

@@ -102,9 +102,7 @@ class Board:
     def end(self, again: str) -> None:
         """Leave the board as it stands; write what is open, and the command to continue.
 
-        Parameters
-        ----------
-        again : that command, without its minutes; empty if the answer names it.
+        `again` is that command, without its minutes; it is empty if the answer names it.
         """
         self._doing = ""
         self._draw()
@@ -119,8 +117,9 @@ class Board:
         head = f"{len(rows) - undecided} of {count(len(rows), 'claim')} decided"
         lines = [f"{head}; {self._doing}" if self._doing else head]
         # Open claims change, so they come first when not all fit.
-        fit = rows if len(rows) <= room else sorted(rows, key=lambda r: r[1].verdict not in
-                                                    choice.OPEN)[:room]  # fmt: skip
+        fit = rows
+        if len(rows) > room:
+            fit = sorted(rows, key=lambda row: row[1].verdict not in choice.OPEN)[:room]
         lines += [self._line(name, finding) for name, finding in fit]
         if len(rows) > len(fit):
             lines.append(f"and {len(rows) - len(fit)} more")
@@ -134,7 +133,7 @@ class Board:
         """Return the claims that a contrast decides and this budget can test."""
         if self._standing is None:
             return []
-        names = {name for each in self.contrasts for name in each.claims}
+        names = {name for contrast in self.contrasts for name in contrast.claims}
         return [
             (name, finding)
             for name, finding in self._standing.findings.items()

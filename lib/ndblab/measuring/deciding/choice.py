@@ -41,34 +41,31 @@ def choose(
     start_s : seconds of the cluster start that contrasts at half-way need.
     """
 
-    def next_s(each: Contrast) -> float:
-        half_way = each.half_way and blocks[each.name] == each.half_way
-        return block_s[each.name] + (start_s if half_way else 0.0)
+    def next_s(contrast: Contrast) -> float:
+        half_way = contrast.half_way and blocks[contrast.name] == contrast.half_way
+        return block_s[contrast.name] + (start_s if half_way else 0.0)
 
-    fit = [each for each in contrasts if next_s(each) <= seconds_left]
-    fit = [each for each in fit if next_look(blocks[each.name])]
-    wanted = [each for each in fit if blocks[each.name] < each.blocks]
+    fit = [c for c in contrasts if next_look(blocks[c.name]) and next_s(c) <= seconds_left]
+    wanted = [c for c in fit if blocks[c.name] < c.blocks]
     claims_s = seconds_left - own_s(wanted, blocks, block_s, start_s)
     possible = [
-        each
-        for each in fit
-        if open_claims(each, findings, blocks[each.name]) and next_s(each) <= claims_s
+        c for c in fit if open_claims(c, findings, blocks[c.name]) and next_s(c) <= claims_s
     ]
     if not possible:
-        return min(wanted, key=lambda each: blocks[each.name], default=None)
+        return min(wanted, key=lambda c: blocks[c.name], default=None)
     possible = _same_start(possible, blocks, block_s, claims_s - start_s)
 
-    def nearest_s(each: Contrast) -> float:
-        done = blocks[each.name]
-        waiting = (findings[claim].waits for claim in open_claims(each, findings, done))
-        return min(_until(waits.get(each.name), done) for waits in waiting) * block_s[each.name]
+    def nearest_s(contrast: Contrast) -> float:
+        name, done = contrast.name, blocks[contrast.name]
+        waiting = (findings[claim].waits for claim in open_claims(contrast, findings, done))
+        return min(_until(waits.get(name), done) for waits in waiting) * block_s[name]
 
     return min(
         possible,
-        key=lambda each: (
-            -_decided_per_s(each, findings, blocks[each.name], block_s[each.name], claims_s),
-            nearest_s(each),
-            block_s[each.name],
+        key=lambda c: (
+            -_decided_per_s(c, findings, blocks[c.name], block_s[c.name], claims_s),
+            nearest_s(c),
+            block_s[c.name],
         ),
     )
 
@@ -106,15 +103,13 @@ def _same_start(
     those of the contrasts already there.
     """
 
-    def to_look_s(each: Contrast) -> float:
-        return (LOOKS[0] - blocks[each.name]) * block_s[each.name]
+    def to_look_s(contrast: Contrast) -> float:
+        return (LOOKS[0] - blocks[contrast.name]) * block_s[contrast.name]
 
-    waiting = [each for each in possible if each.half_way and blocks[each.name] == each.half_way]
+    waiting = [c for c in possible if c.half_way and blocks[c.name] == c.half_way]
     owed_s = sum(map(to_look_s, waiting))
     begun = [
-        each
-        for each in possible
-        if blocks[each.name] < each.half_way and owed_s + to_look_s(each) <= seconds_left
+        c for c in possible if blocks[c.name] < c.half_way and owed_s + to_look_s(c) <= seconds_left
     ]
     return begun if waiting and begun else possible
 

@@ -64,9 +64,11 @@ def decide(
     loop = Loop(
         contrasts,
         clusters.writer,
-        functools.partial(_measure_block, clusters, board),
+        lambda contrast, number: blocks.measure(
+            contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
+        ),
         judging.findings,
-        {each.name: time_needed.block_s(each, experiment, size) for each in contrasts},
+        {contrast.name: time_needed.block_s(contrast, experiment, size) for contrast in contrasts},
         board,
         start_s=time_needed.start_s(experiment, size) if clusters.startable else 0.0,
     )
@@ -90,7 +92,7 @@ def noted(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
 def is_open(data: datasets.Dataset, judging: Judging) -> bool:
     """Return whether a claim of a complete dataset waits for more blocks."""
     contrasts, findings = noted(data.manifest), judging.findings(data)
-    whole = {each.name: whole_blocks(data.slices, each) for each in contrasts}
+    whole = {contrast.name: whole_blocks(data.slices, contrast) for contrast in contrasts}
     seconds = dict.fromkeys(whole, 1.0)
     return bool(contrasts and choice.choose(contrasts, findings, whole, math.inf, seconds))
 
@@ -103,10 +105,10 @@ def _contrasts(
     writer = clusters.writer
     if "contrasts" not in writer.manifest:
         points = summary.points(writer.snapshot().runs)
-        found = experiment.contrasts(experiment, size, points)
+        suggested = experiment.contrasts(experiment, size, points)
         say = functools.partial(print, file=stream)
-        found = possible(found, clusters.plans, clusters.machine, say)
-        writer.note(contrasts=[each.to_dict() for each in found])
+        suggested = possible(suggested, clusters.plans, clusters.machine, say)
+        writer.note(contrasts=[contrast.to_dict() for contrast in suggested])
     return noted(writer.manifest)
 
 
@@ -121,22 +123,16 @@ def possible(
     machine : the host as it is while no cluster runs.
     say : called with one line on what is done instead, and why.
     """
-    found = []
-    for each in wanted:
-        if each.design == TWINS:
-            a, b = (plans[each.side(side).point.variant] for side in ("a", "b"))
+    contrasts = []
+    for contrast in wanted:
+        if contrast.design == TWINS:
+            a, b = (plans[contrast.side(side).point.variant] for side in ("a", "b"))
             if why := twins.lack(a, b, machine, feasible.disk_free_bytes(a)):
-                say(f"{each.name}: one cluster after the other, not twins: {why}")
-                each = dataclasses.replace(each, design=STARTS)
-        found.append(each)
-    if any(each.design == TWINS for each in found):
+                say(f"{contrast.name}: one cluster after the other, not twins: {why}")
+                contrast = dataclasses.replace(contrast, design=STARTS)
+        contrasts.append(contrast)
+    if any(contrast.design == TWINS for contrast in contrasts):
         controller = machine.cpu_controller
         if controller.kind not in ("cgroup1", "cgroup2"):
             say(f"twins are in no control groups of equal weight: {controller.reason}")
-    return tuple(found)
-
-
-def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:
-    return blocks.measure(
-        contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
-    )
+    return tuple(contrasts)

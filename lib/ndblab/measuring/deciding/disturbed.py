@@ -30,7 +30,7 @@ def described(data: Dataset, contrasts: Iterable[Contrast]) -> str:
     """Say how many runs and blocks are disturbed; empty if none is."""
     numbers = {
         "run": len(runs(data.runs)),
-        "block": sum(len(blocks(data.slices, each)) for each in contrasts),
+        "block": sum(len(blocks(data.slices, contrast)) for contrast in contrasts),
     }
     return " and ".join(count(number, word) for word, number in numbers.items() if number)
 

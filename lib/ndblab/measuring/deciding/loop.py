@@ -95,10 +95,10 @@ class Loop:
         """Measure one block of each contrast that has none, and judge."""
         while True:
             blocks = self.standing().blocks
-            for each in self.contrasts:
-                while not blocks[each.name] and each in self._usable():
-                    self.board.measuring(each, 1)
-                    if self._measure(each, 1):
+            for contrast in self.contrasts:
+                while not blocks[contrast.name] and contrast in self._usable():
+                    self.board.measuring(contrast, 1)
+                    if self._measure(contrast, 1):
                         break
             if not self._try_again(_LAST):
                 break
@@ -111,18 +111,18 @@ class Loop:
         data = self.writer.snapshot()
         return Standing(
             self.judge(data),
-            {each.name: whole_blocks(data.slices, each) for each in self.contrasts},
-            {each.name: self._block_s(each) for each in self.contrasts},
+            {contrast.name: whole_blocks(data.slices, contrast) for contrast in self.contrasts},
+            {contrast.name: self._block_s(contrast) for contrast in self.contrasts},
         )
 
     def _repeat_disturbed(self, until_s: float) -> None:
         slices = self.writer.snapshot().slices
-        for each in self.contrasts:
-            for number in disturbed.blocks(slices, each):
+        for contrast in self.contrasts:
+            for number in disturbed.blocks(slices, contrast):
                 left_s = until_s - self.now_s()
-                if left_s >= self._block_s(each):
-                    self.board.measuring(each, number, left_s)
-                    self._measure(each, number)
+                if left_s >= self._block_s(contrast):
+                    self.board.measuring(contrast, number, left_s)
+                    self._measure(contrast, number)
 
     def _measure(self, contrast: Contrast, number: int) -> bool:
         began_s = self.now_s()
@@ -149,7 +149,7 @@ class Loop:
         return bool(names)
 
     def _usable(self) -> list[Contrast]:
-        return [each for each in self.contrasts if self._failed.get(each.name, 0) < FAILURES]
+        return [c for c in self.contrasts if self._failed.get(c.name, 0) < FAILURES]
 
     def _block_s(self, contrast: Contrast) -> float:
         """Return the seconds of a block: the median so far, which a cluster start does not move."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import math
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.shape import Places
 
 if TYPE_CHECKING:
-    from ndblab.design.contrast import Contrast, Side
+    from ndblab.design.contrast import Contrast, Side, Slice
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.measuring.dry_run.noted import NotedClusters
@@ -109,11 +110,11 @@ def _measure(clusters: NotedClusters, twins_too: bool) -> None:
     performing.perform(
         experiment.sweep(size), clusters.writer, clusters.ready, clusters.measure, progress=False
     )
-    for each in experiment.planned_contrasts(size):
-        if each.design == designs.TWINS and twins_too:
-            _twins(clusters, each)
-        elif each.design == designs.RESTARTS:
-            _restarts(clusters, each)
+    for contrast in experiment.planned_contrasts(size):
+        if contrast.design == designs.TWINS and twins_too:
+            _twins(clusters, contrast)
+        elif contrast.design == designs.RESTARTS:
+            _restarts(clusters, contrast)
 
 
 def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
@@ -125,9 +126,9 @@ def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
     elif not there.sites:
         over += " such as this one; none was reached"
     yield f"# over {over}:"
-    for one in placed:
-        known = f"; {there.hosts.described[one.name].describe()}" if there.sites else ""
-        yield f"#   {one.name}: {', '.join(one.roles)}{known}"
+    for place in placed:
+        known = f"; {there.hosts.described[place.name].describe()}" if there.sites else ""
+        yield f"#   {place.name}: {', '.join(place.roles)}{known}"
 
 
 def _problems(
@@ -165,8 +166,8 @@ def _restarts(clusters: NotedClusters, contrast: Contrast) -> None:
             told = listed(own) if own else "nothing of its own"
             clusters.lines.append(f"# side {name}: {node.name} with {told}")
         clusters.load(cluster, job)
-    order = " ".join(each.side for slot in contrast.block(1, clusters.size.seed) for each in slot)
-    clusters.lines.append(f"# {_order(contrast, order)}; in the next block they exchange all this")
+    order = _order(contrast, clusters)
+    clusters.lines.append(f"# {order}; in the next block they exchange all this")
 
 
 def _twins(clusters: NotedClusters, contrast: Contrast) -> None:
@@ -181,17 +182,23 @@ def _twins(clusters: NotedClusters, contrast: Contrast) -> None:
         why = f"# not possible here, so one cluster after the other: {why}"
         clusters.lines.append(why)
         return
-    slices = [each for slot in contrast.block(1, clusters.size.seed) for each in slot]
-    started = {each.side: clusters.twin(contrast, each)[0] for each in slices}
-    order = " ".join(each.side for each in slices)
-    clusters.lines.append(f"# {_order(contrast, order)}; with exchanged places in the next block")
+    slices = _slices(contrast, clusters)
+    started = {slice_.side: clusters.twin(contrast, slice_)[0] for slice_ in slices}
+    order = _order(contrast, clusters)
+    clusters.lines.append(f"# {order}; with exchanged places in the next block")
     for name in (designs.A, designs.B):
         clusters.lines.append(f"# side {name}")
         job = _job_of_block(clusters, contrast, name, started[name].plan)
         clusters.load(started[name], job)
 
 
-def _order(contrast: Contrast, order: str) -> str:
+def _slices(contrast: Contrast, clusters: NotedClusters) -> list[Slice]:
+    """Return the slices of the first block."""
+    return list(itertools.chain(*contrast.block(1, clusters.size.seed)))
+
+
+def _order(contrast: Contrast, clusters: NotedClusters) -> str:
+    order = " ".join(slice_.side for slice_ in _slices(contrast, clusters))
     if contrast.turns:
         return f"all clients connected, they work in turn, {order}, a second each"
     return f"loaded in turn, {order}, a slice each"
@@ -201,7 +208,7 @@ def _job_of_block(clusters: NotedClusters, contrast: Contrast, name: str, plan: 
     """Return the load of a side for as long as a block lasts, as its slices share one."""
     experiment, side = clusters.experiment, contrast.side(name)
     length = contrast.length(experiment.slice_length(clusters.size))
-    order = [each.side for together in contrast.block(1, clusters.size.seed) for each in together]
+    order = [slice_.side for slice_ in _slices(contrast, clusters)]
     own = turns.Schedule.of(order, length.warmup_s, contrast.pause_s)
     seconds = own.load_s if contrast.turns else sum(length)
     whole = dataclasses.replace(clusters.size, warmup_s=0, duration_s=seconds)
@@ -217,11 +224,11 @@ def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
     elif planned:
         yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
         yield "# here, before it, they are the middle ones of the profile:"
-    for each in planned:
-        sides = listed(_side(side) for side in (each.a, each.b) if side)
-        block = duration(time_needed.block_s(each, experiment, size))
-        yield f"#   {each.name} ({each.design}, {block} a block): {sides}"
-        yield f"#     for {', '.join(each.claims) or f'{each.blocks} blocks'}"
+    for contrast in planned:
+        sides = listed(map(_side, contrast.sides))
+        block = duration(time_needed.block_s(contrast, experiment, size))
+        yield f"#   {contrast.name} ({contrast.design}, {block} a block): {sides}"
+        yield f"#     for {', '.join(contrast.claims) or f'{contrast.blocks} blocks'}"
 
 
 def _side(side: Side) -> str:

@@ -146,7 +146,7 @@ class NotedClusters(Clusters):
     @contextlib.contextmanager
     def _run(self, plan: Plan, binaries: Binaries) -> Iterator[NotedCluster]:
         folder = Path(plan.places.cluster_dir)
-        folders = {each.name: Path(each.folder) for each in plan.hosts} or {"": folder}
+        folders = {host.name: Path(host.folder) for host in plan.hosts} or {"": folder}
         sites = {
             name: Site(LOCAL, there, binaries, plan.of_host(name))
             for name, there in folders.items()

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.install import packages
 from ndblab.machine.commands import error_lines, exit_reason
-from ndblab.workloads import sysbench
-from ndblab.workloads.load_generator import Command, Filled, Job, spawned
+from ndblab.workloads import program, sysbench
+from ndblab.workloads.load_generator import Command, Filled, Job
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
@@ -30,7 +28,6 @@ _DECOMPRESS = {
     ".zip": "unzip",
 }
 """Programs, by suffix, that decompress a file and keep it."""
-TIMEOUT_S = 6 * 3600
 _ENGINE = re.compile(rb"^\s*\)[^;'\"]*?\bENGINE\s*=\s*(\w+)", re.IGNORECASE)
 _TABLE = re.compile(rb"^\s*CREATE TABLE\s+(?:IF NOT EXISTS\s+)?`?([^`\s(]+)", re.IGNORECASE)
 _DATABASE = re.compile(rb"^\s*(?:USE\s|CREATE DATABASE\b)", re.IGNORECASE)
@@ -106,7 +103,7 @@ def load(cluster: Cluster, job: Job, path: Path) -> Filled:
 
     LabError if the client reports an error, or a table is not NDB's.
     """
-    began, database = time.monotonic(), job.database or sysbench.DATABASE
+    database = job.database or sysbench.DATABASE
     if job.table_options:
         raise LabError(
             "Table options cannot be compared on tables of the user's own",
@@ -115,32 +112,22 @@ def load(cluster: Cluster, job: Job, path: Path) -> Filled:
             next_step="Drop --schema, or write the options into the dump.",
         )
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
-    before = sysbench.data_memory_bytes(cluster)
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    with spawned(cluster, prepare_command(job, path), **streams) as child:
-        try:
-            text, _ = child.communicate(timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            text = f"not loaded in {TIMEOUT_S} s"
-    cluster.check_alive()
-    if child.returncode != 0:
+    filled = sysbench.filling(cluster)
+    text, exit_status = program.ended(cluster, prepare_command(job, path))
+    if exit_status != 0:
         raise LabError(
             f"{path.name} could not be loaded",
-            found=error_lines(text, most=1) or exit_reason(child.returncode),
+            found=error_lines(text, most=1) or exit_reason(exit_status),
             expected="a dump that MySQL's client loads without an error",
             next_step="Mend that line; if a table is full, a larger --table-size helps.",
         )
-    rows = check_tables(cluster, database, path.name)
-    taken = {n: used - before[n] for n, used in sysbench.data_memory_bytes(cluster).items()}
-    return Filled(round(time.monotonic() - began, 2), rows, taken)
+    return filled(check_tables(cluster, database, path.name))
 
 
 def check_tables(cluster: Cluster, database: str, name: str) -> int:
     """Return the rows of all tables of a database; LabError if one is not NDB's, or none is there.
 
-    Parameters
-    ----------
-    name : of the file that made them, for the message.
+    The message has the `name` of the file that made them.
     """
     tables = cluster.query(
         "SELECT table_name, engine FROM information_schema.tables"

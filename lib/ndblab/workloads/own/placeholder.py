@@ -79,21 +79,22 @@ def read(text: str, at: int, glued: bool) -> tuple[Placeholder | None, int]:
 
 
 def _arguments(text: str, at: int, shown: str) -> tuple[list[str | int | float], int]:
-    found: list[str | int | float] = []
+    arguments: list[str | int | float] = []
     while True:
         match = _ARGUMENT.match(text, at)
         if match is None:
             expected = "numbers, 'texts', rows or tables, with commas between, and )"
             raise Wrong("a placeholder that does not end", shown, expected)
         if match["text"] is not None:
-            found.append(Quoted(_ESCAPED.sub(lambda m: m[1] or "'", match["text"][1:-1])))
+            arguments.append(Quoted(_ESCAPED.sub(lambda m: m[1] or "'", match["text"][1:-1])))
         elif match["number"] is not None:
-            found.append(float(match["number"]) if "." in match["number"] else int(match["number"]))
+            number = match["number"]
+            arguments.append(float(number) if "." in number else int(number))
         else:
-            found.append(match["word"])
+            arguments.append(match["word"])
         at = match.end()
         if match["end"] == ")":
-            return found, at
+            return arguments, at
 
 
 class Quoted(str):

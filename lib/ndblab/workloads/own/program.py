@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from ndblab.error import LabError
@@ -216,11 +217,13 @@ class Load:
 
     def _intervals(self, began: float) -> tuple[pd.DataFrame, tuple[float, ...]]:
         ended_s = tuple(round(row[0] - began, 4) for row in self._rows)
-        rows, before = [], 0.0
-        for number, (end, row) in enumerate(zip(ended_s, self._rows, strict=True), 1):
-            own_s = max(end - before, 1e-3)
-            rows.append((float(number), self._clients, row[1] / own_s, row[2], row[3] / own_s, 0.0))
-            before = end
+        lasted_s = np.diff(ended_s, prepend=0.0).clip(min=1e-3)
+        rows = [
+            (number, self._clients, queries / own_s, p95, failed / own_s, 0.0)
+            for number, ((_, queries, p95, failed), own_s) in enumerate(
+                zip(self._rows, lasted_s, strict=True), 1
+            )
+        ]
         table = pd.DataFrame(rows, columns=list(INTERVAL_COLUMNS), dtype=float)
         return table.astype({"clients": "int64"}), ended_s
 
@@ -246,11 +249,10 @@ def _numbers(line: str) -> tuple[float, float, float] | None:
     """Return queries, p95 in milliseconds, and errors of a line; None if it is no such line."""
     try:
         read = json.loads(line)
-        found = [float(read[name]) if name == "queries" else _optional(read, name)
-                 for name in ("queries", "latency_p95_ms", "errors")]  # fmt: skip
+        queries = float(read["queries"])
+        p95, failed = _optional(read, "latency_p95_ms"), _optional(read, "errors")
     except (ValueError, TypeError, KeyError):
         return None
-    queries, p95, failed = found
     failed = 0.0 if math.isnan(failed) else failed
     usable = 0 <= queries < math.inf and 0 <= failed < math.inf and not p95 < 0
     return (queries, p95, failed) if usable else None

@@ -53,7 +53,7 @@ class ProgramLoad:
             filled = dump_file.load(cluster, job, self.schema)
         else:
             filled = sysbench.prepare(cluster, job)
-        try_out(self, cluster, job, self.name)
+        try_out(self, cluster, job)
         return filled
 
     def warm_up(self, cluster: Cluster, job: Job) -> str:

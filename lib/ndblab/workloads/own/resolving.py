@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import itertools
 import os
 import re
 import sys
@@ -21,18 +22,12 @@ from ndblab.error import LabError, writing
 from ndblab.install import cache
 from ndblab.install.binaries import sha256
 from ndblab.planning.workload import LOG, LUA, OWN, PROGRAM, SQL, SYSBENCH
-from ndblab.workloads import registry
+from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.own import dump_file, program, replay, slow_log, sql_file, sql_script
 from ndblab.workloads.own.program_load import ProgramLoad
 from ndblab.workloads.own.scripted import Scripted, prepares, takes
 
-SCRIPTS = (
-    "bulk_insert", "oltp_delete", "oltp_insert", "oltp_point_select", "oltp_read_only",
-    "oltp_read_write", "oltp_update_index", "oltp_update_non_index", "oltp_write_only",
-    "select_random_points", "select_random_ranges",
-)  # fmt: skip
-"""Scripts that come with sysbench 1.0 and 1.1."""
 MOST_CHECKED = 1000
 """Kinds of statements of a slow log that the server checks before it is replayed."""
 _FORMS = "NAME, file.lua, file.sql, slow.log, or 'program {socket} {seconds}'"
@@ -85,8 +80,8 @@ def resolve(
     text = str(name).strip()
     path = Path(text).expanduser()
     if schema is not None:
-        dump_file.check(Path(schema).expanduser())
         schema = Path(schema).expanduser().absolute()
+        dump_file.check(schema)
     kind = _kind(text, path)
     if writes and kind != LOG:
         raise LabError("Writes are replayed from a slow log only", found=text,
@@ -144,9 +139,9 @@ def _kind(text: str, path: Path) -> str | None:
 
 
 def _known(name: str, schema: Path | None) -> Workload:
-    known = {*SCRIPTS, *registry.names()}
+    known = {*sysbench.SCRIPTS, *registry.names()}
     if name not in known and discovery.file(f"{name}.lua") is None:
-        close, names = difflib.get_close_matches(name, known, 3), ", ".join(SCRIPTS)
+        close, names = difflib.get_close_matches(name, known, 3), ", ".join(sysbench.SCRIPTS)
         raise LabError(
             f"There is no workload called {name}",
             expected=f"perhaps {' or '.join(close)}" if close else f"{_FORMS}; names: {names}",
@@ -165,9 +160,9 @@ def _sql(path: Path, schema: Path | None, digest: str) -> Workload:
     units = sql_file.parse(_text(path), path.name)
     script = sql_script.compiled(units)
     statements = [
-        (f"statement {each.number} (line {each.line})", each.example(unit.named))
+        (f"statement {statement.number} (line {statement.line})", statement.example(unit.named))
         for unit in units
-        for each in unit.statements
+        for statement in unit.statements
     ]
     name = _name(SQL, script.encode(), digest)
     file = _kept(f"{name}.lua", script.encode())
@@ -201,12 +196,12 @@ def _log(
     file = _kept(f"{name}.data", data)
     script = replay.compiled(sample, str(file), writes)
     lua = _kept(f"{name}.lua", script.encode())
-    checked = {f"statement at byte {each.at}": each for each in sample.kinds().values()}
-    checked = dict(list(checked.items())[:MOST_CHECKED])
+    entries = itertools.islice(sample.kinds().values(), MOST_CHECKED)
+    checked = {f"statement at byte {entry.at}": entry for entry in entries}
     generator = Scripted(
         path.name, lua, {lua.name: script}, schema,
-        statements=tuple((place, each.statement) for place, each in checked.items()),
-        databases={place: each.database for place, each in checked.items() if each.database},
+        statements=tuple((place, entry.statement) for place, entry in checked.items()),
+        databases={place: entry.database for place, entry in checked.items() if entry.database},
         reads_only=not writes,
     )  # fmt: skip
     numbers = {
@@ -272,11 +267,11 @@ def _with_required(path: Path) -> str:
     """Return a script with all that it requires from its own folder."""
     texts, left = {}, [path]
     while left:
-        each = left.pop()
-        if each in texts or not each.is_file():
+        script = left.pop()
+        if script in texts or not script.is_file():
             continue
-        texts[each] = _text(each)
-        left += [path.parent / f"{name}.lua" for name in _REQUIRED.findall(texts[each])]
+        texts[script] = _text(script)
+        left += [path.parent / f"{name}.lua" for name in _REQUIRED.findall(texts[script])]
     return "\n".join(texts.values())
 
 

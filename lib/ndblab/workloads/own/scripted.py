@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -80,13 +79,13 @@ class Scripted:
 
     def commands(self, job: Job) -> list[Command]:
         """Return the commands of a run, as `sysbench.commands` does."""
-        found = []
-        for each in sysbench.commands(self._own(job)):
+        adapted = []
+        for command in sysbench.commands(self._own(job)):
             # Options of the job come later, and win.
-            [program, script, *words] = each.argv
+            [program, script, *words] = command.argv
             argv = [program, script, IGNORED, *words]
-            found.append(self._adapted(replace(each, argv=argv)))
-        return found
+            adapted.append(self._adapted(replace(command, argv=argv)))
+        return adapted
 
     def prepare(self, cluster: Cluster, job: Job) -> Filled:
         """Make the tables, and try the load on them.
@@ -100,7 +99,7 @@ class Scripted:
         else:
             filled = sysbench.prepare(cluster, job)
         self.check(cluster, job)
-        try_out(self, cluster, job, self.name)
+        try_out(self, cluster, job)
         return filled
 
     def check(self, cluster: Cluster, job: Job) -> None:
@@ -157,9 +156,9 @@ class Scripted:
         return replace(command, argv=argv, env=env)
 
     def _prepare_by_script(self, cluster: Cluster, job: Job) -> Filled:
-        began, database = time.monotonic(), job.database or sysbench.DATABASE
+        database = job.database or sysbench.DATABASE
         cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
-        before = sysbench.data_memory_bytes(cluster)
+        filled = sysbench.filling(cluster)
         number = job.servers[0].number
         [(usual,)] = cluster.query("SELECT @@global.default_storage_engine", number)
         cluster.query("SET GLOBAL default_storage_engine = ndbcluster", number)
@@ -178,20 +177,17 @@ class Scripted:
                 expected="a prepare that ends well",
                 next_step=f"Try it alone: {command.line()}",
             )
-        rows = dump_file.check_tables(cluster, database, self.name)
-        after = sysbench.data_memory_bytes(cluster)
-        taken = {node: used - before[node] for node, used in after.items()}
-        return Filled(round(time.monotonic() - began, 2), rows, taken)
+        return filled(dump_file.check_tables(cluster, database, self.name))
 
 
-def try_out(generator, cluster: Cluster, job: Job, name: str) -> None:
+def try_out(generator, cluster: Cluster, job: Job) -> None:
     """Run a load for a moment; LabError if that fails."""
     with generator.running(cluster, replace(job.lasting(TRIAL_S), processes=1)) as load:
         report = load.finish()
     cluster.check_alive()
     if not is_good(report.status):
         raise LabError(
-            f"The load {name} does not run",
+            f"The load {generator.name} does not run",
             found=report.status,
             expected=f"queries for {TRIAL_S} s, at most {100 * TOLERATED:g} % of which fail",
             next_step="Mend it; nothing was measured.",

@@ -84,11 +84,11 @@ class Sample:
 
     def kinds(self) -> dict[tuple[str, str], Entry]:
         """Return the first statement of each kind, by its database and text without literals."""
-        found: dict[tuple[str, str], Entry] = {}
+        first: dict[tuple[str, str], Entry] = {}
         for entries in self.connections.values():
             for entry in entries:
-                found.setdefault((entry.database, kind(entry.statement)), entry)
-        return found
+                first.setdefault((entry.database, kind(entry.statement)), entry)
+        return first
 
 
 def sample(
@@ -103,12 +103,12 @@ def sample(
     parts = 1 if size <= most_bytes else PARTS
     length = min(size, most_bytes) // parts
     connections: dict[int, list[Entry]] = {}
-    found = 0
+    total = 0
     with path.open("rb") as stream:
         for part in range(parts):
             begin = part * (size // parts)
             for entry in _part(stream, begin, begin + length if parts > 1 else size):
-                found += 1
+                total += 1
                 if _wanted(entry.statement, writes):
                     kept = entry if in_place else entry._replace(database="")
                     connections.setdefault(entry.connection, []).append(kept)
@@ -116,14 +116,14 @@ def sample(
     if not sample.statements:
         raise LabError(
             f"{path.name} has no statement to run",
-            found=f"{found} statements, none of which is a plain SELECT" if found
+            found=f"{total} statements, none of which is a plain SELECT" if total
             else "no entry of a slow query log",
             expected="MySQL's slow query log (slow_query_log=ON, log_output=FILE)"
             + ("" if writes else ", with SELECTs that take no lock"),
             next_step="Capture one with long_query_time=0"
-            + ("." if writes or not found else ", or run what writes too, on a copy."),
+            + ("." if writes or not total else ", or run what writes too, on a copy."),
         )  # fmt: skip
-    return replace(sample, left_out=found - sample.statements)
+    return replace(sample, left_out=total - sample.statements)
 
 
 def _in_databases(sample: Sample) -> Sample:
@@ -134,9 +134,9 @@ def _in_databases(sample: Sample) -> Sample:
     names = sample.databases
     kept = {
         number: [
-            each._replace(database=each.database or "".join(names))
-            for each in entries
-            if each.database or len(names) < 2
+            entry._replace(database=entry.database or "".join(names))
+            for entry in entries
+            if entry.database or len(names) < 2
         ]
         for number, entries in sample.connections.items()
     }

@@ -66,17 +66,12 @@ class Unit:
     @property
     def named(self) -> dict[str, Placeholder]:
         """The placeholders that have a name."""
-        each = (p for statement in self.statements for p in statement.placeholders)
-        return {p.name: p for p in each if p.name and p.kind != AGAIN}
+        placeholders = (p for statement in self.statements for p in statement.placeholders)
+        return {p.name: p for p in placeholders if p.name and p.kind != AGAIN}
 
 
 def parse(text: str, name: str) -> tuple[Unit, ...]:
-    """Read the statements of a file; LabError if it has no statement, or one is wrong.
-
-    Parameters
-    ----------
-    name : of the file, for messages.
-    """
+    """Read the statements of a file; LabError, with its name, if there is none or one is wrong."""
     units: list[Unit] = []
     opened: list[Statement] = []
     weight, weight_of_opened = 1, 1
@@ -122,20 +117,20 @@ def _checked(unit: Unit, name: str) -> Unit:
     """Refuse values that are used before they have a name, and names that are given twice."""
     known: dict[str, Placeholder] = {}
     for statement in unit.statements:
-        for each in statement.placeholders:
-            if each.kind == AGAIN and each.name not in known:
-                raise _wrong(name, statement, "a value without a name", f":{each.name}",
-                             f"{placeholder.FORMS}, or before it :{each.name}=int(low,high) or the "
-                             "like in the same transaction")  # fmt: skip
-            if each.kind == AGAIN and each.glued and known[each.name].kind == TEXT:
-                raise _wrong(name, statement, "a text as part of a name", f":{each.name}",
+        for value in statement.placeholders:
+            if value.kind == AGAIN and value.name not in known:
+                raise _wrong(name, statement, "a value without a name", f":{value.name}",
+                             f"{placeholder.FORMS}, or before it :{value.name}=int(low,high) or "
+                             "the like in the same transaction")  # fmt: skip
+            if value.kind == AGAIN and value.glued and known[value.name].kind == TEXT:
+                raise _wrong(name, statement, "a text as part of a name", f":{value.name}",
                              ":int or :choice")  # fmt: skip
-            if each.kind != AGAIN and each.name:
-                if each.name in known:
-                    raise _wrong(name, statement, "a name that is given twice", f":{each.name}",
+            if value.kind != AGAIN and value.name:
+                if value.name in known:
+                    raise _wrong(name, statement, "a name that is given twice", f":{value.name}",
                                  "another name")  # fmt: skip
-                known[each.name] = each
-        glued = [known.get(each.name, each) for each in statement.placeholders if each.glued]
+                known[value.name] = value
+        glued = [known.get(value.name, value) for value in statement.placeholders if value.glued]
         if (number := math.prod(map(_values, glued))) > MOST_NAMES:
             many = "as many as rows" if number == math.inf else str(number)
             raise _wrong(name, statement, "placeholders in names with too many values", many,
@@ -143,12 +138,12 @@ def _checked(unit: Unit, name: str) -> Unit:
     return unit
 
 
-def _values(each: Placeholder) -> float:
+def _values(value: Placeholder) -> float:
     """Return how many values a placeholder can have; tables are few."""
-    if "rows" in (each.low, each.high):
+    if "rows" in (value.low, value.high):
         return math.inf
-    whole = isinstance(each.low, int) and isinstance(each.high, int)
-    return len(each.values) or (each.high - each.low + 1 if whole else 1)
+    whole = isinstance(value.low, int) and isinstance(value.high, int)
+    return len(value.values) or (value.high - value.low + 1 if whole else 1)
 
 
 class _Reader:
@@ -222,8 +217,8 @@ class _Reader:
         if at >= len(self._text):
             raise self._error("a text that does not end", self._shown(), quote)
         whole = self._text[begin : at + 1]
-        if found := _QUOTED_PLACEHOLDER.search(whole):
-            raise self._error("a placeholder in quotes", whole, f"{found[0]}...) without quotes: "
+        if match := _QUOTED_PLACEHOLDER.search(whole):
+            raise self._error("a placeholder in quotes", whole, f"{match[0]}...) without quotes: "
                               "the value is bound")  # fmt: skip
         self._pieces.append(whole)
         self._at = at + 1
@@ -234,10 +229,10 @@ class _Reader:
             bool(_WORD.fullmatch(before[-1:])) and not before.isdigit()
         )  # fmt: skip
         try:
-            found, end = placeholder.read(self._text, self._at, glued)
+            value, end = placeholder.read(self._text, self._at, glued)
         except Wrong as wrong:
             raise self._error(wrong.what, wrong.found, wrong.expected) from None
-        self._pieces.append(found or ":")
+        self._pieces.append(value or ":")
         self._at = end
 
     def _ended(self) -> Statement | None:
@@ -283,11 +278,11 @@ def _joined(pieces: list[str | Placeholder]) -> tuple[str | Placeholder, ...]:
     return tuple(piece for piece in joined if piece != "")
 
 
-def _first(each: Placeholder) -> str:
+def _first(value: Placeholder) -> str:
     """Return the first value of a placeholder; for the profile's sizes, that is 1."""
-    if each.values:
-        return str(each.values[0])
-    return str(each.low) if isinstance(each.low, int) else "1"
+    if value.values:
+        return str(value.values[0])
+    return str(value.low) if isinstance(value.low, int) else "1"
 
 
 def _wrong(name: str, statement: Statement, what: str, found: str, expected: str) -> LabError:

@@ -89,18 +89,18 @@ end
 
 def compiled(units: Sequence[Unit]) -> str:
     """Return the text of the script."""
-    statements = [each for unit in units for each in unit.statements]
-    placeholders = [each for statement in statements for each in statement.placeholders]
-    numbers = {id(each): number for number, each in enumerate(placeholders, 1)}
+    statements = [statement for unit in units for statement in unit.statements]
+    placeholders = [p for statement in statements for p in statement.placeholders]
+    numbers = {id(placeholder): number for number, placeholder in enumerate(placeholders, 1)}
     what = f"{count(len(statements), 'statement')}, of which an event runs " + (
         "all" if len(units) == 1 else f"one of {len(units)} units"
     )
     lines = [_HEAD.format(what=what)]
-    if any(each.kind == ZIPF for each in placeholders):
+    if any(placeholder.kind == ZIPF for placeholder in placeholders):
         lines += ["", _ZIPF.read_text().rstrip("\n")]
     lines += ["", "local function prepare_all()"]
-    for each in placeholders:
-        lines += _once(each, numbers[id(each)])
+    for placeholder in placeholders:
+        lines += _once(placeholder, numbers[id(placeholder)])
     for unit in units:
         for statement in unit.statements:
             lines += _preparing(statement, unit.named, numbers)
@@ -127,15 +127,15 @@ def literal(text: str) -> str:
     return f'"{replaced}"'
 
 
-def _once(each: Placeholder, number: int) -> list[str]:
+def _once(placeholder: Placeholder, number: int) -> list[str]:
     """Return the lines that a placeholder needs before the first event."""
-    if each.kind == CHOICE:
-        own = ", ".join(literal(v) if isinstance(v, str) else str(v) for v in each.values)
+    if placeholder.kind == CHOICE:
+        own = ", ".join(literal(v) if isinstance(v, str) else str(v) for v in placeholder.values)
         return [f"   values[{number}] = {{{own}}}"]
-    if each.kind == ZIPF:
-        return [f"   zipf[{number}] = zipfian({_number_of(each)}, {each.exponent:g})"]
-    if each.kind == TEXT:
-        return [f'   values[{number}] = string.rep("@", {each.length})']
+    if placeholder.kind == ZIPF:
+        return [f"   zipf[{number}] = zipfian({_number_of(placeholder)}, {placeholder.exponent:g})"]
+    if placeholder.kind == TEXT:
+        return [f'   values[{number}] = string.rep("@", {placeholder.length})']
     return []
 
 
@@ -143,12 +143,9 @@ def _preparing(
     statement: Statement, named: Mapping[str, Placeholder], numbers: Mapping[int, int]
 ) -> list[str]:
     """Prepare a statement for each of the names that it can have, in nested loops."""
-    glued = [each for each in statement.placeholders if each.glued]
-    lengths = ", ".join(
-        str(_length(named.get(each.name, each))) for each in statement.placeholders
-        if not each.glued
-    )  # fmt: skip
-    sources = [named.get(each.name, each) for each in glued]
+    bound = (named.get(p.name, p) for p in statement.placeholders if not p.glued)
+    lengths = ", ".join(str(_length(source)) for source in bound)
+    sources = [named.get(p.name, p) for p in statement.placeholders if p.glued]
     lines, indent = [f"   stmt[{statement.number}], param[{statement.number}] = {{}}, {{}}"], "   "
     for place, source in enumerate(sources, 1):
         lines.append(f"{indent}for i{place} = 1, {_number_of(source)} do")
@@ -178,22 +175,21 @@ def _running(unit: Unit, numbers: Mapping[int, int]) -> list[str]:
     lines = []
     for statement in unit.statements:
         body, places, place, sources = [], [], 0, []
-        for each in statement.placeholders:
-            source = unit.named.get(each.name, each)
-            if each.kind != AGAIN and each.name:
-                lines.append(f"   local v_{each.name} = {_drawn(each, numbers)}")
-            if each.glued:
+        for placeholder in statement.placeholders:
+            source = unit.named.get(placeholder.name, placeholder)
+            if placeholder.kind != AGAIN and placeholder.name:
+                lines.append(f"   local v_{placeholder.name} = {_drawn(placeholder, numbers)}")
+            if placeholder.glued:
                 place += 1
                 sources.append(source)
                 places.append(f"i{place}")
-                body.append(f"local i{place} = {_index(each, source, numbers)}")
+                body.append(f"local i{place} = {_index(placeholder, source, numbers)}")
         at = _flat(places, sources)
-        own = statement.placeholders
-        values = [each for each in own if not each.glued]
+        values = [p for p in statement.placeholders if not p.glued]
         if values:
             body.append(f"local p = param[{statement.number}][{at}]")
-        for number, each in enumerate(values, 1):
-            body.append(_setting(number, each, unit.named, numbers))
+        for number, placeholder in enumerate(values, 1):
+            body.append(_setting(number, placeholder, unit.named, numbers))
         body.append(f"stmt[{statement.number}][{at}]:execute()")
         if len(body) == 1:
             lines.append(f"   {body[0]}")
@@ -203,47 +199,51 @@ def _running(unit: Unit, numbers: Mapping[int, int]) -> list[str]:
 
 
 def _setting(
-    place: int, each: Placeholder, named: Mapping[str, Placeholder], numbers: Mapping[int, int]
+    place: int,
+    placeholder: Placeholder,
+    named: Mapping[str, Placeholder],
+    numbers: Mapping[int, int],
 ) -> str:
-    if each.name:
-        source = named[each.name]
-        taken = f"v_{each.name}"
+    if placeholder.name:
+        source = named[placeholder.name]
+        taken = f"v_{placeholder.name}"
         if source.kind == CHOICE:
             taken = f"values[{numbers[id(source)]}][{taken}]"
         return f"p[{place}]:set({taken})"
-    if each.kind == TEXT:
-        return f"p[{place}]:set_rand_str(values[{numbers[id(each)]}])"
-    drawn = _drawn(each, numbers)
-    if each.kind == CHOICE:
-        drawn = f"values[{numbers[id(each)]}][{drawn}]"
+    if placeholder.kind == TEXT:
+        return f"p[{place}]:set_rand_str(values[{numbers[id(placeholder)]}])"
+    drawn = _drawn(placeholder, numbers)
+    if placeholder.kind == CHOICE:
+        drawn = f"values[{numbers[id(placeholder)]}][{drawn}]"
     return f"p[{place}]:set({drawn})"
 
 
-def _drawn(each: Placeholder, numbers: Mapping[int, int]) -> str:
+def _drawn(placeholder: Placeholder, numbers: Mapping[int, int]) -> str:
     """Return the expression that draws a value or, from a list, its place in the list."""
-    number = numbers[id(each)]
-    if each.kind == CHOICE:
-        return f"uniform(1, {len(each.values)})"
-    if each.kind == TEXT:
+    number = numbers[id(placeholder)]
+    if placeholder.kind == CHOICE:
+        return f"uniform(1, {len(placeholder.values)})"
+    if placeholder.kind == TEXT:
         return f"random_text(values[{number}])"
-    low, high = _bound(each.low), _bound(each.high)
-    if each.kind == ZIPF:
+    low, high = _bound(placeholder.low), _bound(placeholder.high)
+    if placeholder.kind == ZIPF:
         return f"zipf[{number}]()" + ("" if low == "1" else f" + {low} - 1")
-    small = all(isinstance(b, str) or 0 <= b < 2**32 for b in (each.low, each.high))
+    small = all(isinstance(b, str) or 0 <= b < 2**32 for b in (placeholder.low, placeholder.high))
     if small:
         return f"uniform({low}, {high})"
-    return f"uniform(0, {each.high - each.low}) + {low}"
+    return f"uniform(0, {placeholder.high - placeholder.low}) + {low}"
 
 
-def _index(each: Placeholder, source: Placeholder, numbers: Mapping[int, int]) -> str:
+def _index(placeholder: Placeholder, source: Placeholder, numbers: Mapping[int, int]) -> str:
     """Return the expression for the place, from 1, of a value among all possible ones."""
-    if not each.name:
-        zipf = each.kind == ZIPF
-        return f"zipf[{numbers[id(each)]}]()" if zipf else f"uniform(1, {_number_of(each)})"
+    if not placeholder.name:
+        if placeholder.kind == ZIPF:
+            return f"zipf[{numbers[id(placeholder)]}]()"
+        return f"uniform(1, {_number_of(placeholder)})"
     if source.kind == CHOICE:
-        return f"v_{each.name}"
+        return f"v_{placeholder.name}"
     low = _bound(source.low)
-    return f"v_{each.name}" if low == "1" else f"v_{each.name} - {low} + 1"
+    return f"v_{placeholder.name}" if low == "1" else f"v_{placeholder.name} - {low} + 1"
 
 
 def _value_at(source: Placeholder, numbers: Mapping[int, int], place: str) -> str:
