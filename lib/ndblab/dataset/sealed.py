@@ -80,19 +80,19 @@ def read_archived(folder: Path, manifest: Mapping[str, Any], inside: str) -> dic
     -------
     Each unpacked, by file name.
     """
-    found = {}
+    contents = {}
     for name in manifest["files"]:
         if name != ARCHIVE and not name.startswith(inside):
             continue
         file = folder / name
         unpacked = _unpacked(file, read_verified(folder, name, manifest))
         if name != ARCHIVE:
-            found[file.name.removesuffix(GZIP)] = unpacked
+            contents[file.name.removesuffix(GZIP)] = unpacked
             continue
         with tarfile.open(fileobj=io.BytesIO(unpacked)) as packed:
-            mine = [each for each in packed if each.name.startswith(inside)]
-            found |= {Path(each.name).name: packed.extractfile(each).read() for each in mine}
-    return found
+            mine = [entry for entry in packed if entry.name.startswith(inside)]
+            contents |= {Path(entry.name).name: packed.extractfile(entry).read() for entry in mine}
+    return contents
 
 
 def is_archived(name: str) -> bool:

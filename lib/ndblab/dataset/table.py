@@ -112,8 +112,8 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
     names = list(columns)
     if frame is None or frame.empty:
         return (",".join(names) + "\n").encode()
-    found = [str(name) for name in frame.columns]
-    _check_names(names, sorted(found, key=[*names, *found].index), where)
+    given = [str(name) for name in frame.columns]
+    _check_names(names, sorted(given, key=[*names, *given].index), where)
     try:
         # Missing text stays an object, as it would become the word "nan".
         typed = frame[names].astype(
@@ -174,12 +174,12 @@ def _shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else f"{value:g}"
 
 
-def _check_names(expected: list[str], found: list[str], where: str) -> None:
+def _check_names(expected: list[str], header: list[str], where: str) -> None:
     """Raise a LabError that distinguishes a missing column from one in another unit."""
-    if found == expected:
+    if header == expected:
         return
-    missing = [name for name in expected if name not in found]
-    unknown = [name for name in found if name not in expected]
+    missing = [name for name in expected if name not in header]
+    unknown = [name for name in header if name not in expected]
     units = {name.rpartition("_")[0]: name for name in unknown if "_" in name}
     for quantity, _, unit in (name.rpartition("_") for name in missing):
         if quantity in units:
@@ -192,13 +192,13 @@ def _check_names(expected: list[str], found: list[str], where: str) -> None:
     if missing:
         raise LabError(
             f"{where} lacks a column",
-            found=", ".join(found) or "no header",
+            found=", ".join(header) or "no header",
             expected=", ".join(missing),
             next_step=MEASURE_AGAIN,
         )
     raise LabError(
         f"{where} has other columns than its schema",
-        found=", ".join(unknown) or ", ".join(found),
+        found=", ".join(unknown) or ", ".join(header),
         expected=", ".join(expected),
         next_step=MEASURE_AGAIN,
     )
@@ -236,15 +236,15 @@ def _check_lines(columns: int, data: bytes, where: str) -> None:
         return
     reader = csv.reader(io.StringIO(data.decode(), newline=""))
     try:
-        found = next((len(row) for row in reader if len(row) != columns), None)
+        number = next((len(row) for row in reader if len(row) != columns), None)
     except csv.Error as error:
         raise LabError(
             f"Line {reader.line_num} of {where} is not CSV", found=error, next_step=MEASURE_AGAIN
         ) from error
-    if found is not None:
+    if number is not None:
         raise LabError(
             f"Line {reader.line_num} of {where} has another number of values",
-            found=found,
+            found=number,
             expected=columns,
             next_step=MEASURE_AGAIN,
         )

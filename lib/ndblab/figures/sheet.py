@@ -146,8 +146,8 @@ def grow(part: FigureBase, by_in: float) -> None:
         heights[spec.rowspan.start] += by_in
         grow(parent, by_in)
         grid.set_height_ratios(heights)
-        for each in parent.subfigs:
-            each._redo_transform_rel_fig()
+        for subfigure in parent.subfigs:
+            subfigure._redo_transform_rel_fig()
     else:
         part.set_figheight(part.get_figheight() + by_in)
 

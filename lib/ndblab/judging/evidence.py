@@ -51,7 +51,8 @@ class Evidence:
         self.dataset = dataset
         self.usage = Usage(dataset.processes, dataset.ndb_threads)
         self.slices = dataset.slices
-        self.contrasts = {each["name"]: each for each in dataset.manifest.get("contrasts", ())}
+        contrasts = dataset.manifest.get("contrasts", ())
+        self.contrasts = {contrast["name"]: contrast for contrast in contrasts}
         self.budget = dataset.budget
         self.cpus = usable_cpus(dataset.host)
         runs = dataset.runs

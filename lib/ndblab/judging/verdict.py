@@ -202,15 +202,19 @@ def decide(
     note : what the reader must know besides the values.
     missing : what was not measured though the claim is about it; then nothing is decided.
     """
-    judged = [each for each in comparisons if each.judged]
+    judged = [comparison for comparison in comparisons if comparison.judged]
     if not judged:
         raise MissingData("none of the points to compare")
-    outcomes = [each.outcome(claim) for each in judged]
-    decisive = next(each for each in ("against", "open", "for") if each in outcomes)
+    outcomes = [comparison.outcome(claim) for comparison in judged]
+    decisive = next(outcome for outcome in ("against", "open", "for") if outcome in outcomes)
     verdict = {"against": CONTRADICTED, "open": INCONCLUSIVE, "for": REPRODUCED}[decisive]
     if missing:
         verdict = INCONCLUSIVE
-    candidates = [each for each, found in zip(judged, outcomes, strict=True) if found == decisive]
+    candidates = [
+        comparison
+        for comparison, outcome in zip(judged, outcomes, strict=True)
+        if outcome == decisive
+    ]
     shown_one = min(candidates, key=lambda comparison: comparison.margin(claim))
     source = with_tolerance(claim)
     why = {

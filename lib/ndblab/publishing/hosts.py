@@ -57,9 +57,9 @@ def versions(which: str = RECORDED) -> dict[str, str]:
         return {}
     from ndblab import install
 
-    found = install.find()
-    return {} if found is None else {
-        "ndb": found.ndb_version,
-        "mysqld": found.mysqld_version,
-        "sysbench": found.sysbench_version,
+    binaries = install.find()
+    return {} if binaries is None else {
+        "ndb": binaries.ndb_version,
+        "mysqld": binaries.mysqld_version,
+        "sysbench": binaries.sysbench_version,
     }  # fmt: skip

@@ -60,7 +60,7 @@ def render(only: str | None = None) -> list[Path]:
 def _published() -> list[Experiment]:
     """Return the experiments that have something to show: all but those never recorded."""
     every = catalogue.every().values()
-    return [each for each in every if each.grid is None or recorded.has(each)]
+    return [known for known in every if known.grid is None or recorded.has(known)]
 
 
 def with_findings(readme: str, every: pd.DataFrame) -> str:
@@ -71,13 +71,13 @@ def with_findings(readme: str, every: pd.DataFrame) -> str:
     every : verdicts with their statements (`verdict_tables`).
     """
 
-    def found(line: re.Match) -> str:
+    def finding(line: re.Match) -> str:
         answer = exhibit.answer(notebook.read(recorded.ROOT / line[1]))
         number = Path(line[1]).name.partition("_")[0]
         return f"- {answer.headline} ([{number}]({line[1]}))"
 
     tally = f"{_MARKS[0]}\n{_counted(every)}\n{_MARKS[1]}"
-    text = _FINDING.sub(found, readme)
+    text = _FINDING.sub(finding, readme)
     return re.sub(f"{_MARKS[0]}.*?{_MARKS[1]}", lambda _: tally, text, flags=re.DOTALL)
 
 
@@ -128,9 +128,9 @@ def results(every: pd.DataFrame) -> str:
 
 def _answer(experiment: Experiment) -> str:
     path = catalogue.notebook(experiment)
-    found = exhibit.answer(notebook.read(path))
+    answer = exhibit.answer(notebook.read(path))
     question = f"[{experiment.question}](../{path.relative_to(recorded.ROOT)})"
-    return f"- {question} {found.brief(_LINES)}" if found else f"- {question}"
+    return f"- {question} {answer.brief(_LINES)}" if answer else f"- {question}"
 
 
 def write_report(out: Path) -> Path:
@@ -140,7 +140,10 @@ def write_report(out: Path) -> Path:
     every, chosen = verdict_tables.with_statements(every), _published()
     notebook.prepare()
     svgs = processes.each(drawn, [(experiment,) for experiment in chosen], AT_ONCE)
-    sections = [_section(*each, every) for each in zip(chosen, svgs, strict=True)]
+    sections = [
+        _section(experiment, redrawn, every)
+        for experiment, redrawn in zip(chosen, svgs, strict=True)
+    ]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     sections += [section for source in OWN for section in source()]
     rest, tally = every[~every["id"].isin(judged)], _counted(every).replace("`", "")

@@ -131,7 +131,10 @@ def _left_out(
     chosen: Sequence[Experiment], sources: Mapping[str, str | None], request: Request
 ) -> dict[str, str]:
     """Return the experiments of several that are left out, with the reason, by name."""
-    reasons = {each.name: _why_not(each, sources[each.name], request) for each in chosen}
+    reasons = {
+        experiment.name: _why_not(experiment, sources[experiment.name], request)
+        for experiment in chosen
+    }
     return {name: why for name, why in reasons.items() if why}
 
 

@@ -142,8 +142,8 @@ def ratio(
     if sum(parts) > 0:
         # Scaled by the larger one, as squares of tiny variances underflow to zero.
         scaled = [part / max(parts) for part in parts]
-        each = [part**2 / one.freedom for part, one in zip(scaled, known, strict=True)]
-        half = float(t(sum(scaled) ** 2 / sum(each), confidence)) * math.sqrt(sum(parts))
+        terms = [part**2 / one.freedom for part, one in zip(scaled, known, strict=True)]
+        half = float(t(sum(scaled) ** 2 / sum(terms), confidence)) * math.sqrt(sum(parts))
     return _exp(centre, half)
 
 

@@ -45,8 +45,8 @@ def pooled(
 
 def of_contrast(logs: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> Estimate:
     """Return the ratio of a contrast over recordings, from its logarithms in each (`contrasts`)."""
-    values = [float(each.mean()) for each in logs]
-    errors = [sequential.deviation(each) / math.sqrt(len(each)) for each in logs]
+    values = [float(units.mean()) for units in logs]
+    errors = [sequential.deviation(units) / math.sqrt(len(units)) for units in logs]
     return Estimate(*(float(x) for x in np.exp(pooled(values, errors, confidence))))
 
 

@@ -47,7 +47,7 @@ def write(
     compared : the user's own comparisons.
     """
     sources, claims = publication.sources(published), publication.claims(published)
-    found = claims_page.rows(sections, unjudged, claims, sources)
+    rows = claims_page.rows(sections, unjudged, claims, sources)
     with replacing(out) as site:
         (site / "published").mkdir()
         tables = sorted(published.glob("*.csv"))
@@ -61,7 +61,7 @@ def write(
             if section.dataset is not None:
                 files = dataset_page.write(site, section)
             notebook_page.write(site, section, places, files, before, after)
-        claims_page.write(site, found)
+        claims_page.write(site, rows)
         comparisons.write_in_report(site, compared)
         index_page.write(site, sections, findings, forest, tally, bool(compared))
         index_page.write_data(site, sections, sources, [file.name for file in tables])

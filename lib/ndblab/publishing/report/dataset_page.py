@@ -220,18 +220,18 @@ def _nodes(nodes: Any) -> str | None:
         return None
     shares = {json.dumps(node.get("share"), sort_keys=True) for node in nodes}
     quota = (nodes[0].get("share") or {}).get("quota_cpus")
-    each = f", {page.number(quota)} CPUs each" if quota and len(shares) == 1 else ""
-    return f"{len(nodes)}{each}"
+    limit = f", {page.number(quota)} CPUs each" if quota and len(shares) == 1 else ""
+    return f"{len(nodes)}{limit}"
 
 
 def _periods(plan: Any, lengthened_us: Any) -> str:
     """Say whether periods differ, and which the kernel has lengthened for slow CPUs."""
-    each = [
+    lengthened = [
         f"{node} from {set_us / 1000:g} ms to {now_us / 1000:g} ms"
         for node, (set_us, now_us) in lengthened_us.items()
     ]
     parts = ["of a different length for each node"] if plan.get("staggered") else []
-    parts += [f"lengthened by the kernel: {', '.join(each)}"] if each else []
+    parts += [f"lengthened by the kernel: {', '.join(lengthened)}"] if lengthened else []
     return "; ".join(parts)
 
 
@@ -244,6 +244,6 @@ def _threads(threads: Any) -> str:
 def _filled(filled: Any) -> str | None:
     if not filled or not filled.get("data_memory_bytes"):
         return None
-    each = filled["data_memory_bytes"].items()
-    nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in each)
+    used = filled["data_memory_bytes"].items()
+    nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in used)
     return f"{nodes}, for {exact(filled['rows'])} rows"
