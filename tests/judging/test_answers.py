@@ -90,6 +90,8 @@ def test_a_short_answer_counts_what_it_leaves_out() -> None:
     assert short.endswith("Open: 4 questions.")
     assert words[2] in short.lower()
     assert "the rest" not in short
+    some = Answer(("one is so",), tuple(f"whether number {i} is faster" for i in range(4)))
+    assert some.brief(1, 70).endswith("Open: whether number 0 is faster. Also open: 3 questions.")
 
 
 @pytest.mark.parametrize("name", [*RECORDED, "capacity-model", "the-brief"])

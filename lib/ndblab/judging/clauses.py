@@ -206,11 +206,9 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
     yield from map(sentence, [*answer.certain, *more])
     if not answer.certain and (answer.open or more_open):
         yield "Nothing is decided yet."
-    if answer.open:
-        still = [*answer.open, *[f"{more_open} more"] * (more_open > 0)]
-        yield from _lists("Open", "Also open", still, listed)
-    elif more_open:
-        yield f"Open: {count(more_open, 'question')}."
+    yield from _lists("Open", "Also open", answer.open, listed)
+    if more_open:
+        yield f"{'Also open' if answer.open else 'Open'}: {count(more_open, 'question')}."
     yield from _lists("Not testable here", "Nor", answer.untestable, "; ".join)
     constructed = "By construction, so no finding"
     yield from _lists(constructed, "Likewise", answer.constructed, listed)
