@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import workload
 
-_COMPARED = ("host", "versions", "plan", "profile")
 _SAMPLED = ("processes", "ndb_threads")
 # The other tables hold no run that these lack; the rest is read on first use.
 _READ_FIRST = dict.fromkeys((*ROW_PER_RUN, *REQUIRED))
@@ -174,32 +172,6 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
     return Dataset(folder, manifest, Tables(tables, later))
 
 
-def same(datasets: Iterable[Dataset]) -> None:
-    """Raise a LabError unless all of these may appear in one figure or verdict."""
-    first, *others = datasets
-    for other in others:
-        check_same(first, other)
-
-
-def check_same(a: Dataset, b: Dataset) -> None:
-    """Raise a LabError that names the first difference in budget, host, versions, plan, profile."""
-    pairs = chain(
-        [("experiment", a.experiment, b.experiment), ("budget", a.budget, b.budget)],
-        *(
-            _differences(key, a.manifest["identity"].get(key), b.manifest["identity"].get(key))
-            for key in _COMPARED
-        ),
-    )
-    for key, ours, theirs in pairs:
-        if ours != theirs:
-            raise LabError(
-                f"Two datasets differ in {key} and cannot be mixed",
-                found=f"{theirs} in {b.id}",
-                expected=f"{ours} as in {a.id}",
-                next_step="Show them one at a time, or measure both in the same way.",
-            )
-
-
 def _read_later(
     folder: Path,
     manifest: Mapping[str, Any],
@@ -238,11 +210,3 @@ def _check_runs_known(
             expected="runs of runs.csv and slices of slices.csv only",
             next_step=MEASURE_AGAIN,
         )
-
-
-def _differences(key: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(a, dict) and isinstance(b, dict):
-        for name in sorted({*a, *b}):
-            yield from _differences(f"{key}.{name}", a.get(name), b.get(name))
-    elif a != b:
-        yield key, a, b
