@@ -72,27 +72,24 @@ class Dataset:
         return self.manifest["host"]
 
     def describe_host(self, in_short: bool = False) -> str:
-        """Describe in words the host it was measured on, or all hosts of a cluster over several."""
-        several = self.manifest.get("hosts", {})
+        """Describe in words the host it was measured on.
+
+        Of a cluster over several hosts it describes all, and says whether NDB's own links were
+        encrypted, if that was recorded.
+        """
+        several, of_one = self.manifest.get("hosts", {}), self.manifest.get("namespaces")
         machine = host.from_dict(dict(self.host))
         described = machine.in_short() if in_short else machine.describe()
         if not several:
             return described
-        if in_short:
-            of_one = self.manifest.get("namespaces")
-            kind = "network namespaces of one machine" if of_one else "hosts"
-            return f"{len(several)} {kind}: {described}{self._links()}"
-        names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
-        if self.manifest.get("namespaces"):
-            kind = "network namespaces of one machine, which share its CPUs"
-            return f"{len(several)} {kind}: {names}; {described}{self._links()}"
-        smallest = f"the smallest of the data nodes': {described}"
-        return f"{len(several)} hosts: {names}; {smallest}{self._links()}"
-
-    def _links(self) -> str:
-        """Say whether NDB's own links were encrypted; empty if that was not recorded."""
-        words = {True: "; NDB's links encrypted", False: "; NDB's links plain text", None: ""}
-        return words[self.manifest.get("links_encrypted")]
+        kind = "network namespaces of one machine" if of_one else "hosts"
+        if not in_short:
+            names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
+            kind += ", which share its CPUs" if of_one else ""
+            whose = "" if of_one else "the smallest of the data nodes': "
+            described = f"{names}; {whose}{described}"
+        links = {True: "; NDB's links encrypted", False: "; NDB's links plain text", None: ""}
+        return f"{len(several)} {kind}: {described}{links[self.manifest.get('links_encrypted')]}"
 
     @property
     def budget(self) -> str:

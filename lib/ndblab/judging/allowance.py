@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from ndblab.error import MissingData
@@ -62,12 +63,12 @@ def limits(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
     ]
     host = evidence.cpus, ""
     allowed = {
-        SERVERS: min(_together(servers), sql, key=_cpus),
+        SERVERS: min(_together(servers), sql, key=itemgetter(0)),
         SQL_SIDE: sql,
         DATA_NODES: _together(nodes),
         HOST: host,
     }
-    return {part: Part(part, *min(mine, host, key=_cpus)) for part, mine in allowed.items()}
+    return {part: Part(part, *min(mine, host, key=itemgetter(0))) for part, mine in allowed.items()}
 
 
 def parts(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
@@ -121,10 +122,6 @@ def _limit(
 def _together(pairs: Iterable[tuple[float, str]]) -> tuple[float, str]:
     cpus, words = zip(*pairs, strict=True)
     return sum(cpus), words[0]
-
-
-def _cpus(allowed: tuple[float, str]) -> float:
-    return allowed[0]
 
 
 def _servers(evidence: Evidence, contrast: str, name: str) -> int:

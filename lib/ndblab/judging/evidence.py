@@ -116,14 +116,12 @@ class Evidence:
 
     def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients (`Usage.of_serving`)."""
-        return self.usage.of_serving(self._run_ids(servers, clients), servers)
+        run_ids = self.runs_at(servers, clients)["run_id"].astype(str)
+        return self.usage.of_serving(list(run_ids), servers)
 
     def others_pct(self, runs: pd.DataFrame) -> float:
         """Return the most CPU that unrelated processes used in these runs (`Usage.of_others`)."""
         return float(self.usage.of_others(runs, self.cpus).max())
-
-    def _run_ids(self, servers: int, clients: int) -> list[str]:
-        return [str(name) for name in self.runs_at(servers, clients)["run_id"]]
 
     def _peak(self, servers: int, column: str) -> float:
         if servers not in self._peaks.index:
@@ -134,8 +132,7 @@ class Evidence:
 def p95_of(evidence: Evidence, servers: int, clients: int, tests: int) -> Comparison:
     """Return the p95 of one point, in ms."""
     values = evidence.values(servers, clients, "latency_p95_ms")
-    label = f"ms with {count(servers, 'server')} and {count(clients, 'client')}"
-    return mean_of_runs(values, label, tests).changed(p95_widened)
+    return mean_of_runs(values, f"ms {at(servers, clients)}", tests).changed(p95_widened)
 
 
 def p95_widened(p95: Estimate) -> Estimate:

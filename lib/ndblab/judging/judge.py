@@ -15,7 +15,7 @@ import pandas as pd
 
 from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
-from ndblab.judging import allowance, conditions, recordings, releases
+from ndblab.judging import allowance, conditions, publication, recordings, releases
 from ndblab.judging.checks import find
 from ndblab.judging.contrasted import NO_CONTRAST, named
 from ndblab.judging.evidence import Evidence, usable_cpus
@@ -78,14 +78,7 @@ def findings(
     """
     known = {claim.id: claim for claim in brief_claims}
     chosen = list(known) if ids is None else list(ids)
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise LabError(
-            "Unknown claim",
-            found=", ".join(unknown),
-            expected="ids of data/brief/claims.csv",
-            next_step="Run `./lab claims` to see them all.",
-        )
+    publication.check_known(chosen, brief_claims)
     if dataset.budget not in (*BUDGETS, ATTACHED):
         raise LabError(
             f"The dataset {dataset.id} has a CPU budget that the lab does not know",

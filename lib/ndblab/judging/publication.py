@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -38,8 +38,6 @@ T = TypeVar("T")
 _BRIEF_MODEL = "EPYC 7742"
 _HOST = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
 _REASON = re.compile(rf"{BY_CONSTRUCTION}: .+|(?!yes|{BY_CONSTRUCTION}).+")
-
-
 READING = "ndb_top:"
 """Begins the statement of a claim that is a single number on an `ndb_top` screen."""
 
@@ -192,6 +190,18 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
             _check(path, line, budget, answer, bool(good), '"yes", a condition, or a reason')
         by_id[claim.id] = claim
     return list(by_id.values())
+
+
+def check_known(ids: Iterable[str], claims: Iterable[Claim]) -> None:
+    """Raise a LabError that names the ids that none of these claims has."""
+    known = {claim.id for claim in claims}
+    if unknown := [name for name in ids if name not in known]:
+        raise LabError(
+            "Unknown claim",
+            found=", ".join(unknown),
+            expected="ids of data/brief/claims.csv",
+            next_step="Run `./lab claims` to see them all.",
+        )
 
 
 def corrections(folder: Path = FOLDER) -> list[Correction]:

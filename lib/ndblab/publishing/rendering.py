@@ -7,7 +7,6 @@ report's site.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,25 +144,15 @@ def write_report(out: Path) -> Path:
         for experiment, redrawn in zip(chosen, svgs, strict=True)
     ]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
-    sections += [section for source in OWN for section in source()]
+    sections += own.sections(measurement.RUNS, recorded.ROOT / "out")
     rest, tally = every[~every["id"].isin(judged)], _counted(every).replace("`", "")
-    return report.write(
-        out, sections, rest, findings(), forest, tally, compared=history.read()
-    )  # fmt: skip
+    return report.write(out, sections, rest, findings(), forest, tally, history.read())
 
 
 def findings() -> list[Path]:
     """Return the notebooks whose findings the README states, in its order."""
     readme = README.read_text(encoding="utf-8")
     return [recorded.ROOT / line[1] for line in _FINDING.finditer(readme)]
-
-
-def _own_data() -> list[report.Section]:
-    return own.sections(measurement.RUNS, recorded.ROOT / "out")
-
-
-OWN: tuple[Callable[[], Iterable[report.Section]], ...] = (_own_data,)
-"""Functions that return the report's sections of the user's own data, in first-page order."""
 
 
 def drawn(experiment: Experiment) -> dict[str, Drawn]:

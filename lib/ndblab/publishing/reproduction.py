@@ -236,7 +236,7 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
 def _parameters(
     experiment: Experiment, measured: Path | None, source: str | None
 ) -> dict[str, object]:
-    if source == "recorded" or experiment.reads:
+    if source == RECORDED or experiment.reads:
         return {}
     return {"dataset": str(measured.resolve())} if measured else {"host": THIS}
 

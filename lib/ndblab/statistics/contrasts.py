@@ -20,7 +20,7 @@ import pandas as pd
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.statistics import sequential
-from ndblab.statistics.estimate import CONFIDENCE, Estimate
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, from_logs
 
 A, B = "a", "b"
 APART_S = 300
@@ -102,8 +102,7 @@ def of_blocks(logs: np.ndarray) -> np.ndarray:
 
 def ratio(logs: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
     """Return the ratio of a contrast from its logarithms, with the interval of `sequential`."""
-    with np.errstate(over="ignore"):
-        return Estimate(*(float(x) for x in np.exp(sequential.interval(logs, confidence))))
+    return from_logs(sequential.interval(logs, confidence))
 
 
 def measured_ratio(

@@ -26,12 +26,9 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     else:
         result.loc[result["runs"] < 2, ["low", "high"]] = np.nan
     if "run_id" in table:
-        result["run_ids"] = table.groupby(by, observed=True)["run_id"].agg(_joined)
+        ids = table.groupby(by, observed=True)["run_id"]
+        result["run_ids"] = ids.agg(lambda names: " ".join(map(str, names)))
     return result.reset_index()
-
-
-def _joined(ids: pd.Series) -> str:
-    return " ".join(map(str, ids))
 
 
 def described(runs: pd.Series, bands: str = "Bands", per: str = "point", what: str = "run") -> str:

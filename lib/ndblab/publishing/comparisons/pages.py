@@ -80,4 +80,4 @@ def _shown(heading: str, load: str, src: str, entries: Sequence[Entry]) -> Shown
 
 
 def _picture(entries: Sequence[Entry], within: float = WITHIN) -> bytes:
-    return figure.png(figure.draw(entries[-1].headline, entries, within=within))
+    return figure.png(figure.draw(entries[-1].headline, entries, within))

@@ -27,7 +27,7 @@ from ndblab.measuring.manifest import ROOT
 from ndblab.publishing.comparisons import history, pages
 from ndblab.publishing.comparisons.history import Entry
 from ndblab.statistics import sequential
-from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.estimate import Estimate, from_logs
 from ndblab.workloads.own import resolving
 
 BASELINES = ROOT / "data/baselines"
@@ -248,7 +248,7 @@ def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
     if not mean.bounded:
         return entries[-1].estimate, "the time before"
     times = f"on average of the {len(entries)} times before"
-    return Estimate(*(float(x) for x in np.exp(mean))), times
+    return from_logs(mean), times
 
 
 def _request(words: Sequence[str], load: Mapping[str, Any], **options: Any) -> Request:

@@ -118,6 +118,7 @@ def write(site: Path, section: Section) -> list[Table]:
     ]
     tabled = {table.download.name for table in tables}
     shown = {key: value for key, value in dataset.manifest.items() if key != "files"}
+    runs = dataset.runs[[name for name in _RUN_COLUMNS if name in dataset.runs]]
     manifest = read_bytes(dataset.path / MANIFEST)
     (folder / MANIFEST).write_bytes(manifest)
     page.write(
@@ -135,19 +136,12 @@ def write(site: Path, section: Section) -> list[Table]:
         others=[_verified(dataset, name, folder) for name in others if name not in tabled],
         logs=_archive(dataset, configs, logs, folder),
         log_count=len(logs),
-        runs=_runs(dataset),
+        runs=runs.rename(columns=_RUN_COLUMNS),
         contrasts=_contrasts(dataset),
         manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
     )
     return tables
-
-
-def _runs(dataset: Dataset) -> pd.DataFrame:
-    """Return what identifies each run, and what it gave."""
-    return dataset.runs[[name for name in _RUN_COLUMNS if name in dataset.runs]].rename(
-        columns=_RUN_COLUMNS
-    )
 
 
 def _contrasts(dataset: Dataset) -> pd.DataFrame | None:
