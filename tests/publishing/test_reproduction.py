@@ -82,7 +82,7 @@ def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(publ
     assert published == [("dump", path)]
     published.clear()
     reproduction.reproduce(*options, rest_recorded=True)
-    assert dict(published) == {each.name: "recorded" for each in every} | {"dump": path}
+    assert dict(published) == {known.name: "recorded" for known in every} | {"dump": path}
 
 
 @pytest.mark.parametrize(
