@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -160,39 +159,23 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
             tables = journal.tables()
     for name in tables:
         _check_runs_known(folder, name, manifest, tables)
-    late = _overrun(manifest, tables, partial(_read_later, folder, manifest, tables, {}))
-    if late:
-        tables["runs"] = overrun.marked(tables["runs"], late)
-        for name in tables.keys() & set(_SAMPLED):
-            tables[name] = overrun.within(tables[name], late)
-    later = partial(_read_later, folder, manifest, tables, late)
-    return Dataset(folder, manifest, Tables(tables, later))
+    late: dict[str, AtWork] = {}
 
+    def later(name: str) -> pd.DataFrame:
+        """Read a table on first use; its bytes were verified with those of all other files."""
+        frame = sealed.read_table(folder, name, manifest, verify=False)
+        _check_runs_known(folder, name, manifest, {**tables, name: frame})
+        return overrun.within(frame, late) if late and name in _SAMPLED else frame
 
-def _read_later(
-    folder: Path,
-    manifest: Mapping[str, Any],
-    tables: Mapping[str, pd.DataFrame],
-    late: Mapping[str, AtWork],
-    name: str,
-) -> pd.DataFrame:
-    """Read a table on first use; its bytes were verified with those of all other files."""
-    frame = sealed.read_table(folder, name, manifest, verify=False)
-    _check_runs_known(folder, name, manifest, {**tables, name: frame})
-    return overrun.within(frame, late) if late and name in _SAMPLED else frame
-
-
-def _overrun(
-    manifest: Mapping[str, Any],
-    tables: Mapping[str, pd.DataFrame],
-    later: Callable[[str], pd.DataFrame],
-) -> dict[str, AtWork]:
-    """Judge the runs that took longer than asked, as older versions of the lab did not."""
+    # Older versions of the lab did not judge the runs that took longer than asked.
     runs, asked_s = tables["runs"], manifest["profile"].get("duration_s")
-    if not asked_s or not overrun.is_late(runs, asked_s).any():
-        return {}
-    intervals = tables["intervals"] if "intervals" in tables else later("intervals")
-    return overrun.judged(runs, intervals, asked_s)
+    if asked_s and overrun.is_late(runs, asked_s).any():
+        intervals = tables["intervals"] if "intervals" in tables else later("intervals")
+        if late := overrun.judged(runs, intervals, asked_s):
+            tables["runs"] = overrun.marked(runs, late)
+            for name in tables.keys() & set(_SAMPLED):
+                tables[name] = overrun.within(tables[name], late)
+    return Dataset(folder, manifest, Tables(tables, later))
 
 
 def _check_runs_known(

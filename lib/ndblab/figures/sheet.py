@@ -240,9 +240,8 @@ def canvas(figure: Figure) -> Axes:
 
 def size_in(ax: Axes) -> tuple[float, float]:
     """Return roughly how wide and high a panel is, before the sheet is laid out."""
-    grid, box = ax.get_subplotspec().get_gridspec(), ax.figure.bbox
-    dpi = ax.get_figure(root=True).dpi
-    spec = ax.get_subplotspec()
+    spec, box, dpi = ax.get_subplotspec(), ax.figure.bbox, ax.get_figure(root=True).dpi
+    grid = spec.get_gridspec()
     wide, high = len(spec.colspan) / grid.ncols, len(spec.rowspan) / grid.nrows
     return wide * box.width / dpi, high * box.height / dpi
 

@@ -209,7 +209,9 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     measured, folder = (data.path, out / data.id) if data else (None, out / experiment.name)
     # The dataset is held until the end, so that the notebook obtains the same one.
-    values = _parameters(experiment, measured, source)
+    values: dict[str, object] = {}
+    if source != RECORDED and not experiment.reads:
+        values = {"dataset": str(measured.resolve())} if measured else {"host": THIS}
     from ndblab.publishing import verdict_tables
     from ndblab.publishing.notebook import exhibit
     from ndblab.publishing.report import notebook_page
@@ -231,14 +233,6 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     where += [f"{name}  {_relative(place)}" for name, place in tables.items()]
     shown = [_as_text(name, place) for name, place in tables.items()]
     return "\n\n".join([*shown, terminal.screen(experiment, answer, judged, where)])
-
-
-def _parameters(
-    experiment: Experiment, measured: Path | None, source: str | None
-) -> dict[str, object]:
-    if source == RECORDED or experiment.reads:
-        return {}
-    return {"dataset": str(measured.resolve())} if measured else {"host": THIS}
 
 
 def _as_text(name: str, file: Path) -> str:

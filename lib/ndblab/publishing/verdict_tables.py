@@ -21,7 +21,8 @@ def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame
 
     For a recorded dataset, all recordings of its experiment count.
     """
-    published, prefixes = _published(only), find(data.experiment).claims
+    published, prefixes = publication.claims(), find(data.experiment).claims
+    publication.check_known(only or (), published)
     chosen = [claim.id for claim in published if only is None or claim.id in only]
     return judge.judge(data, [name for name in chosen if name.startswith(prefixes)], published)
 
@@ -31,7 +32,8 @@ def every(only: Sequence[str] | None = None) -> pd.DataFrame:
 
     LabError if there is no such claim.
     """
-    published = _published(only)
+    published = publication.claims()
+    publication.check_known(only or (), published)
     order = {claim.id: i for i, claim in enumerate(published)}
     tables = [of(data, only) for data in recorded.every()]
     judged = {name for table in tables for name in table["id"]}
@@ -71,9 +73,3 @@ def from_csv(text: str) -> pd.DataFrame:
     return pd.read_csv(
         io.StringIO(text), dtype=words, keep_default_na=False, na_values=empty, index_col=False
     )
-
-
-def _published(ids: Sequence[str] | None) -> list[publication.Claim]:
-    published = publication.claims()
-    publication.check_known(ids or (), published)
-    return published

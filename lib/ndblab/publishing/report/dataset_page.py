@@ -118,7 +118,7 @@ def write(site: Path, section: Section) -> list[Table]:
     ]
     tabled = {table.download.name for table in tables}
     shown = {key: value for key, value in dataset.manifest.items() if key != "files"}
-    runs = dataset.runs[[name for name in _RUN_COLUMNS if name in dataset.runs]]
+    runs, slices = dataset.runs, dataset.slices
     manifest = read_bytes(dataset.path / MANIFEST)
     (folder / MANIFEST).write_bytes(manifest)
     page.write(
@@ -136,18 +136,12 @@ def write(site: Path, section: Section) -> list[Table]:
         others=[_verified(dataset, name, folder) for name in others if name not in tabled],
         logs=_archive(dataset, configs, logs, folder),
         log_count=len(logs),
-        runs=runs.rename(columns=_RUN_COLUMNS),
-        contrasts=_contrasts(dataset),
+        runs=runs[[name for name in _RUN_COLUMNS if name in runs]].rename(columns=_RUN_COLUMNS),
+        contrasts=None if slices.empty else ratio_tables.of_contrasts(slices),
         manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
     )
     return tables
-
-
-def _contrasts(dataset: Dataset) -> pd.DataFrame | None:
-    if "slices" not in dataset.tables or dataset.slices.empty:
-        return None
-    return ratio_tables.of_contrasts(dataset.slices)
 
 
 def _verified(dataset: Dataset, name: str, folder: Path) -> Download:
