@@ -242,7 +242,7 @@ def _free(
     for name, limit in most.items():
         fullest = max((p for p in used if p.name == name), key=lambda p: p.share, default=None)
         if fullest and fullest.share >= limit:
-            words = f"{fullest} (below {_pct(limit)} wanted)"
+            words = f"{fullest} (below {100 * limit:.0f} % wanted)"
             return State(False, words, _forced(claim, evidence))
     if not used:
         raise MissingData("it has no contrast of fewer servers with more")
@@ -294,7 +294,3 @@ def _parts(claim: Claim, evidence: Evidence) -> list[tuple[list[Part], str, str]
 
 def _fullness(part: Part) -> float:
     return part.share / FULL[part.name] if part.limit or part.name == HOST else 0.0
-
-
-def _pct(share: float) -> str:
-    return f"{100 * share:.0f} %"
