@@ -13,8 +13,7 @@ from ndblab.dataset import overrun, sealed
 from ndblab.dataset.journal import Journal
 from ndblab.dataset.manifest import COMPLETE, read_manifest
 from ndblab.dataset.overrun import AtWork
-from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
-from ndblab.error import LabError
+from ndblab.dataset.schema import REQUIRED, ROW_PER_RUN, SCHEMAS, damaged, file_name
 from ndblab.machine import host
 from ndblab.planning import workload
 
@@ -183,10 +182,9 @@ def _check_runs_known(
 ) -> None:
     known = set().union(*(tables[rows]["run_id"] for rows in ROW_PER_RUN))
     if unknown := sorted(set(tables[name]["run_id"].unique()) - known):
-        raise LabError(
-            f"{folder / file_name(name, manifest.get('files', {}))} contains runs that runs.csv "
-            "lacks",
-            found=", ".join(unknown[:5]),
-            expected="runs of runs.csv and slices of slices.csv only",
-            next_step=MEASURE_AGAIN,
+        file = folder / file_name(name, manifest.get("files", {}))
+        raise damaged(
+            f"{file} contains runs that runs.csv lacks",
+            ", ".join(unknown[:5]),
+            "runs of runs.csv and slices of slices.csv only",
         )
