@@ -97,16 +97,16 @@ FAINT = """
     }
     return [255, 255, 255];
   };
-  const found = new Set();
+  const faint = new Set();
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const e = walk.currentNode.parentElement;
     if (!walk.currentNode.data.trim() || !e.checkVisibility() || e.closest('style')) continue;
     const [a, b] = [light(rgba(getComputedStyle(e).color)), light(ground(e))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) found.add(`${ratio.toFixed(2)} ${e.className} ${e.textContent.slice(0, 40)}`);
+    if (ratio < 4.5) faint.add(`${ratio.toFixed(2)} ${e.className} ${e.textContent.slice(0, 40)}`);
   }
-  return [...found];
+  return [...faint];
 })()
 """
 
