@@ -57,8 +57,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not missing and not (isinstance(plan, dict) and "kind" in (plan.get("budget") or {})):
         missing = ["plan.budget.kind"]
     if missing:
-        found, expected = ", ".join(sorted(manifest)), ", ".join(missing)
-        raise damaged(f"{file} lacks required entries", found, expected)
+        present = ", ".join(sorted(manifest))
+        raise damaged(f"{file} lacks required entries", present, ", ".join(missing))
     return manifest
 
 

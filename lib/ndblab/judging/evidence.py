@@ -73,13 +73,9 @@ class Evidence:
         """Return the numbers of clients that have a good run with these servers."""
         return sorted(c for n, c in self._runs_at if n == servers)
 
-    def has(self, servers: int, clients: int) -> bool:
-        """Return whether this point has a good run."""
-        return (servers, clients) in self._runs_at
-
     def runs_at(self, servers: int, clients: int) -> pd.DataFrame:
         """Return the good runs of a point."""
-        if not self.has(servers, clients):
+        if (servers, clients) not in self._runs_at:
             raise MissingData(f"no good run {at(servers, clients)}")
         return self._runs_at[servers, clients]
 
