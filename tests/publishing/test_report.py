@@ -141,7 +141,7 @@ def drawings() -> dict[str, dict[str, str]]:
     notebook.prepare()
     names = list(catalogue.every())
     calls = [(catalogue.find(name),) for name in names]
-    return dict(zip(names, processes.each(rendering.drawn, calls, processes.AT_ONCE), strict=True))
+    return dict(zip(names, processes.run(rendering.drawn, calls, processes.AT_ONCE), strict=True))
 
 
 def synthetic_verdicts(name: str) -> pd.DataFrame:

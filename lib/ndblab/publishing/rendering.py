@@ -47,7 +47,7 @@ def render(only: str | None = None) -> list[Path]:
     chosen = [catalogue.find(only)] if only else _published()
     written = [catalogue.notebook(experiment) for experiment in chosen]
     notebook.prepare()
-    list(processes.each(notebook.render, [(path,) for path in written], AT_ONCE))
+    list(processes.run(notebook.render, [(path,) for path in written], AT_ONCE))
     every, claims = verdict_tables.every(), publication.claims()
     effects.write(every, claims)
     every = verdict_tables.with_statements(every)
@@ -138,7 +138,7 @@ def write_report(out: Path) -> Path:
     forest = effects.on_site(every, claims)
     every, chosen = verdict_tables.with_statements(every), _published()
     notebook.prepare()
-    svgs = processes.each(drawn, [(experiment,) for experiment in chosen], AT_ONCE)
+    svgs = processes.run(drawn, [(experiment,) for experiment in chosen], AT_ONCE)
     sections = [
         _section(experiment, redrawn, every)
         for experiment, redrawn in zip(chosen, svgs, strict=True)

@@ -150,7 +150,7 @@ def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: P
         (experiment, place, out, room)
         for experiment, place, room in zip(chosen, where, rooms, strict=True)
     ]
-    texts = processes.each(_publish, calls, processes.AT_ONCE)
+    texts = processes.run(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
             print(text)

@@ -62,7 +62,7 @@ def sections(runs: Path, out: Path) -> list[Section]:
     mine.sort(reverse=True)
     calls = [(known[name], folder, out) for _, folder, name in mine if name in known]
     notebook.prepare()
-    shown = iter(list(processes.each(_shown, calls, processes.AT_ONCE)))
+    shown = iter(list(processes.run(_shown, calls, processes.AT_ONCE)))
     return [
         comparison(datasets.read(folder))
         if name == made.NAME
