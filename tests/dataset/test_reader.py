@@ -1,4 +1,4 @@
-"""Damage is reported by name; datasets that differ are never mixed."""
+"""Damage is reported by name, and nothing of a damaged dataset is used."""
 
 from __future__ import annotations
 
@@ -280,52 +280,6 @@ def test_changed_or_missing_config_is_noticed(tmp_path: Path) -> None:
     (data.path / "config" / "config.ini").unlink()
     with pytest.raises(LabError, match=r"config\.ini cannot be read"):
         dataset.read(data.path)
-
-
-def other_than(data: dataset.Dataset, **changes: Any) -> dataset.Dataset:
-    return dataset.Dataset(data.path, {**data.manifest, **changes}, data.tables)
-
-
-@pytest.mark.parametrize(
-    ("changes", "key", "values"),
-    [
-        ({"plan": {"budget": {"kind": "pinned"}}}, "budget", ("scaled", "pinned")),
-        ({"experiment": "latency"}, "experiment", ("scaling", "latency")),
-        (
-            {"identity": small_runs.IDENTITY | {"host": {"logical_cpus": 64}}},
-            "host.cpu_model",
-            ("Test CPU", "None"),
-        ),
-        (
-            {
-                "identity": small_runs.IDENTITY
-                | {"versions": small_runs.IDENTITY["versions"] | {"ndb": "8.0.26"}}
-            },
-            "versions.ndb",
-            ("9.7.4", "8.0.26"),
-        ),
-        (
-            {"identity": small_runs.IDENTITY | {"profile": {"name": "smoke", "duration_s": 9}}},
-            "profile.duration_s",
-            ("3", "9"),
-        ),
-    ],
-)
-def test_datasets_that_differ_are_never_mixed(
-    tmp_path: Path, changes: dict[str, Any], key: str, values: tuple[str, str]
-) -> None:
-    """Two datasets of another host, budget, version or profile are refused: key and both values."""
-    data = small_runs.written(tmp_path)
-    with pytest.raises(LabError) as caught:
-        dataset.same([data, data, other_than(data, **changes)])
-    message = str(caught.value)
-    assert f"differ in {key} " in message
-    assert all(value in message for value in values)
-
-
-def test_equal_datasets_may_be_joined(tmp_path: Path) -> None:
-    """Two measurements of the same thing may stand in one figure."""
-    dataset.same([small_runs.written(tmp_path), small_runs.written(tmp_path)])
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from ndblab.error import LabError
 from small_runs import LATER, RUNS, SLICES
 
 
-def same_tables(expected: dataset.Dataset, found: dataset.Dataset) -> None:
+def same_tables(expected: dataset.Dataset, actual: dataset.Dataset) -> None:
     for name in dataset.SCHEMAS:
-        pd.testing.assert_frame_equal(found.tables[name], expected.tables[name])
+        pd.testing.assert_frame_equal(actual.tables[name], expected.tables[name])
 
 
 def test_slices_are_kept_beside_runs(tmp_path: Path) -> None:
@@ -25,12 +25,12 @@ def test_slices_are_kept_beside_runs(tmp_path: Path) -> None:
         for run_id in SLICES:
             out.append(run_id, small_runs.slice_tables(run_id, started_utc=LATER))
         before, data = dataset.read(out.path), out.finish()
-    for each in (before, data):
-        assert list(each.runs["run_id"]) == [RUNS[0]]
-        assert list(each.slices["run_id"]) == list(SLICES)
-        assert list(each.slices["side"]) == ["a", "b"]
+    for shown in (before, data):
+        assert list(shown.runs["run_id"]) == [RUNS[0]]
+        assert list(shown.slices["run_id"]) == list(SLICES)
+        assert list(shown.slices["side"]) == ["a", "b"]
         for name in ("intervals", "processes", "ndb_threads"):
-            assert set(each.tables[name]["run_id"]) == {RUNS[0], *SLICES}
+            assert set(shown.tables[name]["run_id"]) == {RUNS[0], *SLICES}
 
 
 def test_a_resumed_writer_knows_its_slices(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_a_complete_dataset_is_gone_on_with(tmp_path: Path) -> None:
     assert data.intervals.groupby("run_id").size().to_dict() == dict.fromkeys((*RUNS, SLICES[0]), 2)
     assert len(data.manifest["resumed"]) == 1
     assert data.manifest["started_utc"] == before.manifest["started_utc"]
-    found = {str(f.relative_to(data.path)) for f in data.path.rglob("*") if f.is_file()}
-    assert set(data.manifest["files"]) == found - {"manifest.json"}
+    files = {str(f.relative_to(data.path)) for f in data.path.rglob("*") if f.is_file()}
+    assert set(data.manifest["files"]) == files - {"manifest.json"}
     logs = {f"{RUNS[0]}.sysbench.txt", f"{RUNS[1]}.other.txt", f"{RUNS[2]}.sysbench.txt"}
     assert data.logs().keys() == logs
 

@@ -22,8 +22,8 @@ def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
     assert list(data.runs["run_id"]) == list(reversed(RUNS))
     expected = small_runs.tables(RUNS[0])
     for name in ("intervals", "processes", "ndb_threads"):
-        found = data.tables[name]
-        mine = found[found["run_id"] == RUNS[0]].reset_index(drop=True)
+        table = data.tables[name]
+        mine = table[table["run_id"] == RUNS[0]].reset_index(drop=True)
         pd.testing.assert_frame_equal(mine, expected[name], check_dtype=False)
     assert data.logs()[f"{RUNS[1]}.sysbench.txt"] == b"[ 1s ] ...\n"
     assert data.configs() == {"config.ini": b"[ndbd default]\n"}
@@ -49,11 +49,11 @@ def test_tables_of_checked_writes_are_read_back(tmp_path: Path) -> None:
         out.append(RUNS[2], small_runs.tables(RUNS[2]))
         unfinished = dataset.read(out.path)
         data = out.finish()
-    for each in (unfinished, data):
+    for shown in (unfinished, data):
         for name in ("history", "copies", "counters"):
-            found = each.tables[name]
-            assert set(found["run_id"]) == set(RUNS[:2])
-            mine = found[found["run_id"] == RUNS[1]].reset_index(drop=True)
+            table = shown.tables[name]
+            assert set(table["run_id"]) == set(RUNS[:2])
+            mine = table[table["run_id"] == RUNS[1]].reset_index(drop=True)
             expected = small_runs.checked(RUNS[1])[name]
             pd.testing.assert_frame_equal(mine, expected, check_dtype=False)
     assert list(data.copies["second_value"].isna()) == [False, True] * 2

@@ -53,8 +53,8 @@ def test_points_tell_what_they_are_and_where_their_rows_are() -> None:
     """An SVG has for each point its name, its value with its interval, and what it was made of;
     a point without a value has nothing."""
     svg = exhibit.explorable(drawing.svg(drawn()), lambda place: f"data.html#{place}")
-    found = re.findall(r'<a href="(.*?)" .*?><title>(.*?)</title>', svg, re.DOTALL)
-    assert found == [
+    links = re.findall(r'<a href="(.*?)" .*?><title>(.*?)</title>', svg, re.DOTALL)
+    assert links == [
         (
             "data.html#contrast-one",
             "a&#x27;s &quot;b&quot; &lt;over&gt; c &amp; d\n"

@@ -49,22 +49,22 @@ def test_a_clause_says_what_its_verdict_allows(word: str, text: str) -> None:
 
 def test_a_clause_changes_with_the_data() -> None:
     """No number is typed in: another measurement gives another sentence."""
-    found = clauses.compose([DOUBLING], judged(verdict.REPRODUCED, 1.6, 1.5, 1.7))
-    assert str(found) == "Doubles: 1.6 times (1.5 to 1.7)."
+    answer = clauses.compose([DOUBLING], judged(verdict.REPRODUCED, 1.6, 1.5, 1.7))
+    assert str(answer) == "Doubles: 1.6 times (1.5 to 1.7)."
 
 
 def test_a_ratio_below_one_can_be_said_as_a_fall() -> None:
     """A fall to 0.84 (0.8 to 0.96) times is a fall by 16 % (4 to 20 %)."""
     fall = Clause("x", "falls by {value_fall_pct} {interval_fall_pct}", "", "")
-    found = clauses.compose([fall], judged(verdict.REPRODUCED, 0.84, 0.8, 0.96))
-    assert str(found) == "Falls by 16 % (4 to 20 %)."
+    answer = clauses.compose([fall], judged(verdict.REPRODUCED, 0.84, 0.8, 0.96))
+    assert str(answer) == "Falls by 16 % (4 to 20 %)."
 
 
 def test_a_finding_is_a_sentence_and_advice_comes_last() -> None:
     """Names keep their first letter; advice is the first to go where room is short."""
-    found = clauses.compose(["one is so", Advice("do that"), "ndb_x is off"], judged("").iloc[:0])
-    assert str(found) == "One is so. ndb_x is off. Do that."
-    assert "Do that" not in found.brief(1, 25)
+    answer = clauses.compose(["one is so", Advice("do that"), "ndb_x is off"], judged("").iloc[:0])
+    assert str(answer) == "One is so. ndb_x is off. Do that."
+    assert "Do that" not in answer.brief(1, 25)
 
 
 def test_a_comparison_that_rests_on_one_cluster_start_says_so() -> None:
@@ -90,15 +90,17 @@ def test_a_short_answer_counts_what_it_leaves_out() -> None:
     assert short.endswith("Open: 4 questions.")
     assert words[2] in short.lower()
     assert "the rest" not in short
+    some = Answer(("one is so",), tuple(f"whether number {i} is faster" for i in range(4)))
+    assert some.brief(1, 70).endswith("Open: whether number 0 is faster. Also open: 3 questions.")
 
 
 @pytest.mark.parametrize("name", [*RECORDED, "capacity-model", "the-brief"])
 def test_every_experiment_has_an_answer_of_its_own(name: str) -> None:
     """It ends as a sentence, and two lines of a terminal hold its short form."""
-    found = exhibit.answer(notebook.read(catalogue.notebook(catalogue.find(name))))
+    answer = exhibit.answer(notebook.read(catalogue.notebook(catalogue.find(name))))
     assert name in answers.known()
-    assert str(found).endswith(".")
-    assert len(textwrap.wrap(found.brief(), 100)) <= 2
+    assert str(answer).endswith(".")
+    assert len(textwrap.wrap(answer.brief(), 100)) <= 2
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -129,9 +131,9 @@ def test_an_answer_finds_nothing_in_what_is_ruled_out(name: str) -> None:
     table = verdict_tables.of(data)
     said = answers.answer(name, table.iloc[:0], data).certain
     for word in verdict.RULED_OUT:
-        found = answers.answer(name, table.assign(verdict=word), data)
-        assert not found.open
-        extra = [text for text in found.certain if text not in said]
+        answer = answers.answer(name, table.assign(verdict=word), data)
+        assert not answer.open
+        extra = [text for text in answer.certain if text not in said]
         assert all(re.search("by construction|^under CPU quotas, ", text) for text in extra)
 
 
@@ -169,8 +171,8 @@ def test_data_that_an_answer_lacks_are_no_error(monkeypatch: pytest.MonkeyPatch)
         raise MissingData("nothing")
 
     monkeypatch.setitem(answers.ANSWERS, "lacking", lacking)
-    found = answers.answer("lacking", judged(verdict.REPRODUCED), double())
-    assert "1 reproduced" in str(found)
+    answer = answers.answer("lacking", judged(verdict.REPRODUCED), double())
+    assert "1 reproduced" in str(answer)
 
 
 def test_the_model_meets_or_misses_its_goals() -> None:
@@ -211,8 +213,8 @@ def test_a_full_server_is_advised_cpus_and_rows_their_memory() -> None:
     table = verdict_tables.of(data)
     advice = answers.answer(data.experiment, table, data).advice
     row = table.set_index("id").loc["B-row-bytes"]
-    assert any(each.startswith(("Once a MySQL server", "Start with a pool")) for each in advice)
-    assert any(f"plan {plain(row.measured)} MB of DataMemory" in each for each in advice)
+    assert any(text.startswith(("Once a MySQL server", "Start with a pool")) for text in advice)
+    assert any(f"plan {plain(row.measured)} MB of DataMemory" in text for text in advice)
 
 
 def test_the_brief_is_not_followed_where_it_asks_for_too_many_servers() -> None:

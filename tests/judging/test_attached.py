@@ -26,8 +26,8 @@ def test_a_condition_on_its_cpus_cannot_be_known(name: str) -> None:
     """Whatever was measured, and before anything was: so nothing is measured for it."""
     sides = {"a": (16, 64, {"qps": 80.0}), "b": (16, 32, {"qps": 100.0})}
     data = contrasted(double(budget="attached"), "overload", sides, claims=(name,))
-    for found in (data, replace(data, slices=data.slices.iloc[:0])):
-        row = verdict(found, name)
+    for recorded in (data, replace(data, slices=data.slices.iloc[:0])):
+        row = verdict(recorded, name)
         assert row.verdict == "not testable here"
         assert "did not start" in row.reason
 

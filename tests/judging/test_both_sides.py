@@ -122,7 +122,7 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
     manifest: dict[str, Any] = {"hosts": {"a": {}, "b": {}}, "versions": releases}
     if "by-tcp" in claim.condition.split(", "):
         manifest["variants"] = {"tcp": {"tcp_clients": True}, "default": {"clients_beside": True}}
-        manifest["contrasts"] = [_by_tcp(each) for each in data.manifest.get("contrasts", ())]
+        manifest["contrasts"] = list(map(_by_tcp, data.manifest.get("contrasts", ())))
     if claim.id == "B-split":
         shares = {f"split-{pct}": {"quotas": {"ndbmtd": pct / 100}} for pct in (10, 25, 50)}
         manifest["variants"] = {**data.manifest.get("variants", {}), **shares}
@@ -261,10 +261,10 @@ def test_every_claim_that_contrasts_decide_is_planted() -> None:
 def _claims_of_contrasts() -> set[str]:
     from ndblab.design import catalogue
 
-    found: set[str] = set()
+    claims: set[str] = set()
     for experiment in catalogue.every().values():
         if experiment.contrasts is not None:
             size = experiment.size("quick")
             planned: Any = experiment.contrasts(experiment, size, pd.DataFrame())
-            found |= {claim for contrast in planned for claim in contrast.claims}
-    return found
+            claims |= {claim for contrast in planned for claim in contrast.claims}
+    return claims

@@ -34,10 +34,10 @@ def state(name: str, data: Double, claim=CLAIM) -> conditions.State:
 @pytest.mark.parametrize("design", ["alternation", "duet"])
 def test_quotas_that_are_used_up_force_their_ratio(design: str) -> None:
     """Idle servers do not count; in a duet those of both sides work at once."""
-    found = state("servers-free", with_plan(doubled(24.5, 20.0, design), 0.25, 0.25, 1.5))
-    assert not found.holds
-    assert "the MySQL servers use 98 % of their quota (below 90 % wanted)" in found.words
-    assert ("the quotas alone give 2.00" in found.forced) == (design == "alternation")
+    forced = state("servers-free", with_plan(doubled(24.5, 20.0, design), 0.25, 0.25, 1.5))
+    assert not forced.holds
+    assert "the MySQL servers use 98 % of their quota (below 90 % wanted)" in forced.words
+    assert ("the quotas alone give 2.00" in forced.forced) == (design == "alternation")
 
 
 def test_servers_below_their_quota_force_nothing() -> None:
@@ -82,9 +82,9 @@ def test_what_a_quota_ends_is_not_a_saturated_system(
     data = contrasted(double(), "overload", sides, claims=(claim.id,), blocks=4)
     data = slices_use(data, lambda row: {f"mysqld{n}": 9.0 for n in range(1, 17)} | {"ndbmtd": 5.0})
     data.slices["host_busy_pct"] = busy_pct
-    found = state("saturated", with_plan(data, sql and 1.0, sql and 0.5, sql), claim)
-    assert words in found.words
-    assert found.holds == words.startswith("saturated")
+    saturated = state("saturated", with_plan(data, sql and 1.0, sql and 0.5, sql), claim)
+    assert words in saturated.words
+    assert saturated.holds == words.startswith("saturated")
 
 
 @pytest.mark.parametrize("missing", ["plan", "blocks"])
@@ -94,6 +94,6 @@ def test_what_cannot_be_known_is_not_taken_to_hold(missing: str) -> None:
     if missing == "blocks":
         data = with_plan(data, 0.25, 0.25, 1.5)
         data.slices = data.slices[data.slices["block"] < 3]
-    found = conditions.of(CLAIM, lambda: Evidence(data))
-    assert found.holds is None
-    assert found.words
+    unknown = conditions.of(CLAIM, lambda: Evidence(data))
+    assert unknown.holds is None
+    assert unknown.words

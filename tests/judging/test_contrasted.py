@@ -64,12 +64,12 @@ def test_a_ratio_decides(
     """Each claim is reproduced or contradicted by its contrast, whatever the sweep says."""
     budget = "shared" if name == "F9-next-step" else "scaled"
     blank = double(lambda n, c: 100.0, budget=budget)
-    found = [
+    rows = [
         decided(against(contrast, top, base, metric=metric, ratio=ratio, dataset=blank), name)
         for ratio in (good, bad)
     ]
-    assert [row.verdict for row in found] == ["reproduced", "contradicted"]
-    assert [row.measured for row in found] == pytest.approx([good, bad], rel=0.02)
+    assert [row.verdict for row in rows] == ["reproduced", "contradicted"]
+    assert [row.measured for row in rows] == pytest.approx([good, bad], rel=0.02)
 
 
 def test_too_few_blocks_give_no_interval_and_a_few_more_a_forecast() -> None:
@@ -90,9 +90,9 @@ def test_a_contrast_that_is_to_be_measured_is_waited_for() -> None:
     """Before its first block nothing is decided, neither by the sweep nor as unknown."""
     dataset = against("overload", (16, 512), (16, 256), claims=("F6-overload", "B-mgmd-idle"))
     dataset = replace(dataset, slices=dataset.slices.iloc[:0])
-    found = judge.findings(dataset, ["F6-overload", "B-mgmd-idle"], CLAIMS)
-    assert {finding.verdict for finding in found.values()} == {"inconclusive"}
-    assert all(dict(finding.waits) == {"overload": None} for finding in found.values())
+    findings = judge.findings(dataset, ["F6-overload", "B-mgmd-idle"], CLAIMS)
+    assert {finding.verdict for finding in findings.values()} == {"inconclusive"}
+    assert all(dict(finding.waits) == {"overload": None} for finding in findings.values())
 
 
 def test_blocks_with_a_failed_slice_are_left_out() -> None:
@@ -203,11 +203,11 @@ def test_what_a_budget_rules_out_waits_for_nothing() -> None:
     claims = ("F6-peak-qps", "F6-peak-clients", "F7-growth")
     dataset = against("overload", (16, 512), (16, 256), claims=claims)
     dataset = replace(dataset, slices=dataset.slices.iloc[:0])
-    found = judge.findings(dataset, claims, CLAIMS)
-    assert tuple(finding.verdict for finding in found.values()) == (
+    findings = judge.findings(dataset, claims, CLAIMS)
+    assert tuple(finding.verdict for finding in findings.values()) == (
         verdicts.NOT_COMPARABLE, verdicts.NOT_TESTABLE, verdicts.NOT_TESTABLE,
     )  # fmt: skip
-    assert not any(finding.waits for finding in found.values())
+    assert not any(finding.waits for finding in findings.values())
 
 
 def test_what_shares_force_is_called_so_beside_a_measured_value_only() -> None:

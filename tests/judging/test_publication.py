@@ -141,7 +141,7 @@ def test_claims_of_the_same_contrasts_rest_on_one_measurement() -> None:
     root = publication.FOLDER.parent / "recorded"
     for file in root.glob("*/*/manifest.json"):
         manifest = json.loads(file.read_text())
-        claimed = {one for each in manifest.get("contrasts", ()) for one in each["claims"]}
+        claimed = {one for contrast in manifest.get("contrasts", ()) for one in contrast["claims"]}
         # B-split is measured by cpu-split since.
         by_claim = {claim: contrasted.named(manifest, claim) for claim in claimed - {"B-split"}}
         groups: dict[tuple[str, ...], set[str]] = {}

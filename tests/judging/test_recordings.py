@@ -33,31 +33,31 @@ def judged(*recordings: Double):
 def test_a_verdict_says_in_how_many_recordings_and_starts_it_holds() -> None:
     """A reader sees what it rests on."""
     assert "in 1 of 1 recording, 2 cluster starts" in judged(recording(0.9)).reason
-    found = judged(recording(0.8, starts=2), recording(0.8, starts=3))
-    assert found.verdict == verdict.REPRODUCED
-    assert "in 2 of 2 recordings, 5 cluster starts" in found.reason
+    row = judged(recording(0.8, starts=2), recording(0.8, starts=3))
+    assert row.verdict == verdict.REPRODUCED
+    assert "in 2 of 2 recordings, 5 cluster starts" in row.reason
 
 
 @pytest.mark.parametrize("ratio", [0.5, 2.0])
 def test_one_cluster_start_decides_nothing_either_way(ratio: float) -> None:
     """Not even the largest effect: one start says nothing about how starts differ."""
-    found = judged(recording(ratio, starts=1))
-    assert found.verdict == verdict.INCONCLUSIVE
-    assert "one cluster start only" in found.reason
+    row = judged(recording(ratio, starts=1))
+    assert row.verdict == verdict.INCONCLUSIVE
+    assert "one cluster start only" in row.reason
     [finding] = judge.findings(recording(ratio, starts=1), [CLAIM.id], [CLAIM]).values()
     assert set(finding.waits) == {"sockets"}
 
 
 def test_two_recordings_of_one_start_each_are_two_starts() -> None:
     """Recordings add up."""
-    found = judged(recording(0.7, starts=1), recording(0.71, starts=1))
-    assert found.verdict == verdict.REPRODUCED
-    assert found.low < 0.70 < 0.71 < found.high < 1
+    row = judged(recording(0.7, starts=1), recording(0.71, starts=1))
+    assert row.verdict == verdict.REPRODUCED
+    assert row.low < 0.70 < 0.71 < row.high < 1
 
 
 def test_the_interval_knows_how_far_recordings_lie_apart() -> None:
     """Each alone is sure; together they are not, since the next may be anywhere."""
-    alone = [judged(recording(each)).verdict for each in (0.95, 0.85)]
+    alone = [judged(recording(ratio)).verdict for ratio in (0.95, 0.85)]
     assert set(alone) == {verdict.REPRODUCED}
     together = judged(recording(0.95), recording(0.85))
     assert together.verdict == verdict.INCONCLUSIVE
@@ -67,19 +67,19 @@ def test_the_interval_knows_how_far_recordings_lie_apart() -> None:
 
 def test_a_third_recording_decides_what_two_leave_open() -> None:
     """One degree of freedom more narrows the interval fourfold."""
-    three = [recording(each) for each in (0.95, 0.952, 0.948)]
+    three = [recording(ratio) for ratio in (0.95, 0.952, 0.948)]
     assert judged(*three).verdict == verdict.REPRODUCED
     assert judged(*three).high < judged(*three[:2]).high
 
 
 def test_a_recording_of_the_opposite_leaves_it_open() -> None:
     """Though four of five, and their mean, are far on the other side."""
-    many = [recording(each) for each in (0.5, 0.5, 0.5, 0.5)]
+    many = [recording(ratio) for ratio in (0.5, 0.5, 0.5, 0.5)]
     opposite = recording(1.01)
     assert judged(opposite).verdict == verdict.CONTRADICTED
-    found = judged(opposite, *many)
-    assert found.verdict == verdict.INCONCLUSIVE
-    assert "one recording alone is contradicted" in found.reason or found.high > 1
+    row = judged(opposite, *many)
+    assert row.verdict == verdict.INCONCLUSIVE
+    assert "one recording alone is contradicted" in row.reason or row.high > 1
 
 
 def test_each_recording_is_shown_with_its_host() -> None:
@@ -106,8 +106,8 @@ def test_what_was_measured_says_more_than_a_newer_recording_that_measured_nothin
         for v in (Estimate(0.2), verdict.NO_ESTIMATE)
     )
     older, newer = [measured, nothing], [nothing, measured]
-    for found, numbers in ((older, "x; recorded on there"), (newer, "x")):
-        finding = recordings.together(CLAIM, found)
+    for recorded, numbers in ((older, "x; recorded on there"), (newer, "x")):
+        finding = recordings.together(CLAIM, recorded)
         assert finding.measured.value == 0.2
         assert finding.numbers == numbers
 
@@ -116,8 +116,8 @@ def test_equal_counts_have_no_error_and_unequal_ones_do() -> None:
     """27 threads in each of two recordings are 27 threads."""
 
     def counted(*values: float) -> Estimate:
-        each = [verdict.Comparison("threads", Estimate(v, v, v)) for v in values]
-        return recordings.pool(each).estimate
+        comparisons = [verdict.Comparison("threads", Estimate(v, v, v)) for v in values]
+        return recordings.pool(comparisons).estimate
 
     assert counted(27.0, 27.0) == Estimate(27.0, 27.0, 27.0)
     assert counted(27.0, 28.0).low < 27.0 < 28.0 < counted(27.0, 28.0).high
@@ -126,8 +126,8 @@ def test_equal_counts_have_no_error_and_unequal_ones_do() -> None:
 def test_an_answer_names_the_recordings_with_a_clear_difference() -> None:
     """With the value of each; of a single one, whether it rests on one start."""
 
-    def held(*found: Double) -> str:
-        *earlier, newest = found
+    def held(*recorded: Double) -> str:
+        *earlier, newest = recorded
         return clauses.held(replace(newest, earlier=tuple(earlier)), "sockets")
 
     assert held(recording(0.8), recording(0.7)) == ", in each of 2 recordings (-20 and -30 %)"

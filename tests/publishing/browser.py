@@ -188,10 +188,10 @@ def ensure(log: Path) -> Path:
     return browser
 
 
-def _none_here(found: str) -> LabError:
+def _none_here(reason: str) -> LabError:
     return LabError(
         "There is no browser to look at the report with",
-        found=found,
+        found=reason,
         expected="Chromium, or another browser made from it",
         next_step=requirements.package_manager().next_step([PACKAGE]),
     )

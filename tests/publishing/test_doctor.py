@@ -34,13 +34,13 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> host.Host:
     return captured
 
 
-def found(thing: str, *tools: Tool) -> doctor.Finding:
-    return next(finding for finding in doctor.examine(tools) if finding.thing == thing)
+def finding(thing: str, *tools: Tool) -> doctor.Finding:
+    return next(one for one in doctor.examine(tools) if one.thing == thing)
 
 
 def test_what_is_missing_comes_with_the_command_to_run(machine):
     """Build packages that are not there are named in a command that can be pasted."""
-    packages = found("only root can give")
+    packages = finding("only root can give")
     assert packages.state == "missing"
     assert "- build packages: to build NDB's data node" in packages.found
     assert "sudo apt-get install" in packages.next_step
@@ -49,14 +49,14 @@ def test_what_is_missing_comes_with_the_command_to_run(machine):
 
 def test_a_low_limit_of_locked_memory_is_only_a_note(machine):
     """The cluster runs without locked memory; the doctor says what that means."""
-    assert found("locked memory").state == "note"
+    assert finding("locked memory").state == "note"
 
 
 def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(machine, monkeypatch):
     """Before anything is installed."""
     small = dataclasses.replace(machine, memory_available_bytes=2**30)
     monkeypatch.setattr(host, "read", lambda root="/": small)
-    plan = found("plan (quick)")
+    plan = finding("plan (quick)")
     assert plan.state == "missing"
     assert "1.0 GiB" in plan.found
 
@@ -64,10 +64,10 @@ def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(machine, m
 @pytest.mark.parametrize(("limit", "usable"), [(0.5, "0.5 usable"), (1.0, "1 usable")])
 def test_too_few_cpus_are_a_note(machine, monkeypatch, limit: float, usable: str):
     """Of the machine, or of a container."""
-    assert not any(finding.thing == "CPUs" for finding in doctor.examine())
+    assert not any(one.thing == "CPUs" for one in doctor.examine())
     small = dataclasses.replace(machine, cpu_limit=limit)
     monkeypatch.setattr(host, "read", lambda root="/": small)
-    assert found("CPUs").found == f"{usable}; the lab needs 2"
+    assert finding("CPUs").found == f"{usable}; the lab needs 2"
 
 
 def test_an_installation_that_cannot_be_used_counts_as_missing(machine, monkeypatch):
@@ -77,7 +77,7 @@ def test_an_installation_that_cannot_be_used_counts_as_missing(machine, monkeypa
         raise LabError("The versions differ", found="8.0 and 9.7", next_step="Use one.")
 
     monkeypatch.setattr(install, "find_ndb", broken)
-    assert found("NDB Cluster") == doctor.Finding(
+    assert finding("NDB Cluster") == doctor.Finding(
         "missing", "NDB Cluster", "The versions differ: 8.0 and 9.7", "Use one."
     )
 
@@ -90,11 +90,11 @@ def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
         **programs, ndb_version="9.7.4", mysqld_version="9.7.4", origin="NDB_HOME", basedir=home
     )
     monkeypatch.setattr(install, "find_ndb", lambda: ndb)
-    assert found("NDB Cluster") == doctor.Finding(
+    assert finding("NDB Cluster") == doctor.Finding(
         "ok", "NDB Cluster", "9.7.4 from NDB_HOME (/opt/ndb)"
     )
-    assert found("sysbench").state == "note"
-    assert not any("build packages" in finding.found for finding in doctor.examine())
+    assert finding("sysbench").state == "note"
+    assert not any("build packages" in one.found for one in doctor.examine())
 
 
 def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
@@ -104,8 +104,8 @@ def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
         raise LabError("sysbench is too old", found="0.4.12", next_step="Install another.")
 
     monkeypatch.setattr(install, "find_sysbench", too_old)
-    assert found("sysbench").state == "missing"
-    assert found("NDB Cluster").state == "note"
+    assert finding("sysbench").state == "missing"
+    assert finding("NDB Cluster").state == "note"
 
 
 @pytest.fixture
@@ -124,23 +124,23 @@ def fedora(machine, monkeypatch, tmp_path) -> Path:
 def test_without_debians_packages_the_doctor_names_the_vendors_release(fedora):
     """And the one line for sysbench; on Fedora, no message mentions apt-get."""
     newest = install.releases.fitting(install.releases.known(), "newest", "x86_64", "2.40")
-    assert found("NDB Cluster").state == "note"
-    assert f"NDB Cluster {newest.version}, the vendor's tarball" in found("NDB Cluster").next_step
-    sysbench = found("sysbench")
+    assert finding("NDB Cluster").state == "note"
+    assert f"NDB Cluster {newest.version}, the vendor's tarball" in finding("NDB Cluster").next_step
+    sysbench = finding("sysbench")
     assert (sysbench.state, sysbench.next_step) == ("missing", THE_LINE)
-    assert not any("apt-get" in finding.next_step for finding in doctor.examine())
-    assert "Type once: sudo dnf install -y sysbench" in found("only root can give").next_step
+    assert not any("apt-get" in one.next_step for one in doctor.examine())
+    assert "Type once: sudo dnf install -y sysbench" in finding("only root can give").next_step
 
 
 def test_what_the_vendors_release_needs_is_said_before_anything_is_downloaded(fedora, monkeypatch):
     """One line installs all of it."""
     lacking = [requirements.lack("gpgv"), requirements.lack("libaio.so.1")]
     monkeypatch.setattr(requirements, "of_tarball", lambda tarball: lacking)
-    ndb = found("NDB Cluster")
+    ndb = finding("NDB Cluster")
     assert ndb.state == "missing"
     assert "gpgv, libaio.so.1" in ndb.found
     assert ndb.next_step == THE_LINE
-    root = found("only root can give")
+    root = finding("only root can give")
     assert "- gpgv: to check the vendor's signature" in root.found
     assert "Type once: sudo dnf install -y sysbench gnupg2 libaio" in root.next_step
     lines = [f for f in doctor.examine() if "dnf install" in f.next_step]
@@ -150,12 +150,12 @@ def test_what_the_vendors_release_needs_is_said_before_anything_is_downloaded(fe
 def test_where_no_release_runs_the_other_ways_are_named(fedora, monkeypatch):
     """An own installation, or a tarball from elsewhere."""
     monkeypatch.setattr(install.releases, "here", lambda: ("riscv64", "2.40"))
-    ndb = found("NDB Cluster")
+    ndb = finding("NDB Cluster")
     assert ndb.state == "missing"
     assert "NDB_HOME" in ndb.next_step
     assert "--tarball" in ndb.next_step
-    assert found("sysbench").state == "missing"
-    assert "sudo dnf install -y sysbench" in found("only root can give").next_step
+    assert finding("sysbench").state == "missing"
+    assert "sudo dnf install -y sysbench" in finding("only root can give").next_step
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_where_no_release_runs_the_other_ways_are_named(fedora, monkeypatch):
 def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
     """Small sweeps run with few open files; those with thousands of clients do not."""
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1024, hard))
-    assert found("open files").state == state
+    assert finding("open files").state == state
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_a_limit_of_processes_and_threads_is_seen(machine, monkeypatch, left, pl
     """A quick sweep has less than Podman's default limit, and more than 200."""
     here = dataclasses.replace(machine, tasks_left=left)
     monkeypatch.setattr(host, "read", lambda: here)
-    assert found("plan (quick)").state == plan
-    assert found("processes and threads").state == state
+    assert finding("plan (quick)").state == plan
+    assert finding("processes and threads").state == state
 
 
 def test_the_first_measurement_is_announced_with_what_it_installs_and_how_long(machine):
     """A newcomer knows it before the first `reproduce`."""
-    announced = found("NDB Cluster").next_step
+    announced = finding("NDB Cluster").next_step
     assert "The first `./lab reproduce` installs it from Debian's packages, once" in announced
     assert re.search(r"about \d+ (s|min) more", announced)
 
@@ -194,15 +194,16 @@ def test_a_tool_of_an_experiment_is_at_most_a_note_that_says_who_needs_it(machin
 
     go = requirements.Lack("Go", "to build x", packages=("golang",))
     missing = Tool("x", "TPC-X", str, lambda: "no Go to build it", takes=lambda: [go])
-    assert found("x", missing) == doctor.Finding(
+    assert finding("x", missing) == doctor.Finding(
         "note", "x", "not installed, which only TPC-X needs", "no Go to build it"
     )
-    assert "- Go: to build x" in found("only root can give", missing).found
-    assert found("x", Tool("x", "TPC-X", str, str)).next_step.startswith("`./lab install --tools`")
-    assert found("x", Tool("x", "TPC-X", lambda: "v1 (/bin/x)", str)) == doctor.Finding(
+    assert "- Go: to build x" in finding("only root can give", missing).found
+    absent = finding("x", Tool("x", "TPC-X", str, str))
+    assert absent.next_step.startswith("`./lab install --tools`")
+    assert finding("x", Tool("x", "TPC-X", lambda: "v1 (/bin/x)", str)) == doctor.Finding(
         "ok", "x", "v1 (/bin/x)"
     )
-    assert found("x", Tool("x", "TPC-X", broken, str)) == doctor.Finding(
+    assert finding("x", Tool("x", "TPC-X", broken, str)) == doctor.Finding(
         "note", "x", "x does not run: no library", "Install another."
     )
 
@@ -212,9 +213,9 @@ def test_a_user_manager_that_may_not_divide_cpus_is_a_note_with_the_line(machine
     undelegated = host.CpuController("undelegated", "", "systemd delegates memory to this user")
     here = dataclasses.replace(machine, cpu_controller=undelegated)
     monkeypatch.setattr(host, "read", lambda root="/": here)
-    assert found("CPU bandwidth control").state == "note"
-    assert found("plan (quick)").found.startswith("shared (")
-    root = found("only root can give")
+    assert finding("CPU bandwidth control").state == "note"
+    assert finding("plan (quick)").found.startswith("shared (")
+    root = finding("only root can give")
     assert "- the cpu controller (systemd delegates memory to this user)" in root.found
     assert root.next_step.count("apt-get") == 1
     assert "&& sudo mkdir -p /etc/systemd/system/user@.service.d" in root.next_step
@@ -228,14 +229,14 @@ def test_a_scope_that_systemd_refused_is_a_note(machine, monkeypatch):
         host, "read", lambda root="/": dataclasses.replace(machine, cpu_controller=systemd)
     )
     monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
-    assert found("CPU bandwidth control").state == "ok"
+    assert finding("CPU bandwidth control").state == "ok"
     monkeypatch.setenv("NDBLAB_SCOPE", "1")
-    assert found("CPU bandwidth control").state == "note"
+    assert finding("CPU bandwidth control").state == "note"
 
 
 def test_a_user_without_namespaces_is_told_what_they_are_for(machine, monkeypatch):
     """An experiment over several hosts can have hosts of the user's own instead."""
-    assert found("network namespaces").state == "note"
-    assert "--hosts" in found("network namespaces").found
+    assert finding("network namespaces").state == "note"
+    assert "--hosts" in finding("network namespaces").found
     monkeypatch.setattr(connected, "lacks", lambda: "")
-    assert found("network namespaces").state == "ok"
+    assert finding("network namespaces").state == "ok"

@@ -30,8 +30,8 @@ def test_every_option_has_its_line_of_help(name: str):
 @pytest.mark.parametrize("name", sorted(manual.OPTIONS))
 def test_an_option_with_a_value_says_what_holds_without_it(name: str):
     """Its default, that it has none, or beside which option it counts."""
-    takes_value = [each for each in tasks.namespace[name].get_arguments() if each.takes_value]
-    texts = [manual.OPTIONS[name][each.name] for each in takes_value]
+    arguments = tasks.namespace[name].get_arguments()
+    texts = [manual.OPTIONS[name][option.name] for option in arguments if option.takes_value]
     assert [t for t in texts if not re.search(r"default|\(this or --|^With --", t)] == []
 
 

@@ -19,9 +19,9 @@ COMMAND = re.compile(r"\./lab reproduce --(figure|experiment) ([\w-]+) +.*?(\d+)
 def promised() -> list[tuple[str, str, int]]:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     tasks = (ROOT / "tasks.py").read_text(encoding="utf-8")
-    found = [*ROW.findall(text), *COMMAND.findall(text), *COMMAND.findall(tasks)]
-    found += COMMAND.findall(manual.overview())
-    return sorted({(kind, name, int(minutes)) for kind, name, minutes in found})
+    promises = [*ROW.findall(text), *COMMAND.findall(text), *COMMAND.findall(tasks)]
+    promises += COMMAND.findall(manual.overview())
+    return sorted({(kind, name, int(minutes)) for kind, name, minutes in promises})
 
 
 def test_pages_give_minutes() -> None:
@@ -34,7 +34,7 @@ def test_minutes_are_those_of_the_plan(kind: str, name: str, minutes: int) -> No
     """Of the profile that is measured if none is named."""
     every = catalogue.every().values()
     experiment = catalogue.find(name) if kind == "experiment" else next(
-        each for each in every if name in each.figures
+        known for known in every if name in known.figures
     )  # fmt: skip
     said = measurement.expected(experiment, experiment.size("quick"), None)
     assert f"{minutes} min" in said

@@ -19,7 +19,7 @@ from ndblab.publishing.report import notebook_page
 
 def execute(*arguments):
     """Execute a notebook in a process of its own."""
-    [made] = processes.each(notebook.execute, [arguments])
+    [made] = processes.run(notebook.execute, [arguments])
     return made
 
 

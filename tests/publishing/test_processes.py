@@ -14,13 +14,13 @@ from ndblab.publishing import processes
 def test_results_come_in_the_order_of_the_calls():
     """A slow first call does not change places with a fast second one."""
     seconds = [(0.2,), (0,), (0.1,)]
-    assert list(processes.each(lambda s: time.sleep(s) or s, seconds, 2)) == [0.2, 0, 0.1]
+    assert list(processes.run(lambda s: time.sleep(s) or s, seconds, 2)) == [0.2, 0, 0.1]
 
 
 def test_a_call_sees_nothing_that_another_changed():
     """Each call starts from the state of the process that forked it."""
     state = []
-    lengths = processes.each(lambda n: state.append(n) or len(state), [(1,), (2,)])
+    lengths = processes.run(lambda n: state.append(n) or len(state), [(1,), (2,)])
     assert list(lengths) == [1, 1]
     assert state == []
 
@@ -32,12 +32,12 @@ def test_a_mistake_of_the_user_is_raised_as_it_was():
         raise LabError("No", found="a", expected="b", next_step="Do c.")
 
     with pytest.raises(LabError) as caught:
-        list(processes.each(refuse, [()]))
+        list(processes.run(refuse, [()]))
     assert (caught.value.found, caught.value.next_step) == ("a", "Do c.")
 
 
 def test_a_process_that_dies_is_reported():
     """A killed process is an error with its exit status, not an endless wait."""
     with pytest.raises(LabError, match="crashed") as caught:
-        list(processes.each(os._exit, [(3,)]))
+        list(processes.run(os._exit, [(3,)]))
     assert "3" in caught.value.found

@@ -97,16 +97,16 @@ FAINT = """
     }
     return [255, 255, 255];
   };
-  const found = new Set();
+  const faint = new Set();
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const e = walk.currentNode.parentElement;
     if (!walk.currentNode.data.trim() || !e.checkVisibility() || e.closest('style')) continue;
     const [a, b] = [light(rgba(getComputedStyle(e).color)), light(ground(e))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) found.add(`${ratio.toFixed(2)} ${e.className} ${e.textContent.slice(0, 40)}`);
+    if (ratio < 4.5) faint.add(`${ratio.toFixed(2)} ${e.className} ${e.textContent.slice(0, 40)}`);
   }
-  return [...found];
+  return [...faint];
 })()
 """
 
@@ -141,8 +141,7 @@ def drawings() -> dict[str, dict[str, str]]:
     notebook.prepare()
     names = list(catalogue.every())
     calls = [(catalogue.find(name),) for name in names]
-    found = processes.each(rendering.drawn, calls, processes.AT_ONCE)
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, processes.run(rendering.drawn, calls, processes.AT_ONCE), strict=True))
 
 
 def synthetic_verdicts(name: str) -> pd.DataFrame:
@@ -245,10 +244,10 @@ def seen(site: Path, browser: Browser) -> dict[Path, dict]:
 def test_every_link_leads_somewhere(site: Path, seen: dict[Path, dict]) -> None:
     """Followed from the first page, every link finds its file and its place there, and every file
     of the site is found."""
-    waiting, wanted, found = [site / "index.html"], [], {site / report.MARKER}
+    waiting, wanted, reached = [site / "index.html"], [], {site / report.MARKER}
     while waiting:
         page = waiting.pop()
-        found.add(page)
+        reached.add(page)
         for link in seen[page][LINKS] if page.suffix == ".html" else ():
             address = urlsplit(link)
             if address.scheme in ("http", "https", "data"):
@@ -258,10 +257,10 @@ def test_every_link_leads_somewhere(site: Path, seen: dict[Path, dict]) -> None:
             assert target.is_file(), f"{page}: {link}"
             if address.fragment:
                 wanted.append((page, target, unquote(address.fragment)))
-            if target not in found and target not in waiting:
+            if target not in reached and target not in waiting:
                 waiting.append(target)
     assert [want for want in wanted if want[2] not in seen[want[1]][ANCHORS]] == []
-    assert found == {file for file in site.rglob("*") if file.is_file()}
+    assert reached == {file for file in site.rglob("*") if file.is_file()}
 
 
 def test_pages_need_no_network_and_have_no_fault(site: Path, seen: dict[Path, dict]) -> None:

@@ -36,7 +36,7 @@ def test_an_experiment_that_cannot_be_measured_is_left_out_of_several(
 ) -> None:
     """A line before the others are measured, and one after all of them."""
     monkeypatch.setattr(notebook, "prepare", lambda: None)
-    monkeypatch.setattr(processes, "each", lambda *_: [])
+    monkeypatch.setattr(processes, "run", lambda *_: [])
     brief = catalogue.find(table=1)
     reproduction.reproduce([lacking, brief], None, Request("smoke"), tmp_path)
     said = capsys.readouterr()
@@ -54,7 +54,7 @@ def test_recorded_results_need_no_load_generator(lacking, tmp_path, monkeypatch)
     """Nothing is left out."""
     asked = []
     monkeypatch.setattr(notebook, "prepare", lambda: None)
-    monkeypatch.setattr(processes, "each", lambda _, calls, *__: asked.extend(calls) or [])
+    monkeypatch.setattr(processes, "run", lambda _, calls, *__: asked.extend(calls) or [])
     brief = catalogue.find(table=1)
     reproduction.reproduce([lacking, brief], "recorded", Request(), tmp_path)
     assert [call[0].name for call in asked] == ["tpc-c", brief.name]
@@ -67,7 +67,7 @@ def published(monkeypatch) -> list[tuple[str, str | None]]:
     monkeypatch.setattr(notebook, "prepare", lambda: None)
     monkeypatch.setattr(
         processes,
-        "each",
+        "run",
         lambda _, calls, *__: noted.extend((c[0].name, c[1]) for c in calls) or [],
     )
     return noted
@@ -82,7 +82,7 @@ def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(publ
     assert published == [("dump", path)]
     published.clear()
     reproduction.reproduce(*options, rest_recorded=True)
-    assert dict(published) == {each.name: "recorded" for each in every} | {"dump": path}
+    assert dict(published) == {known.name: "recorded" for known in every} | {"dump": path}
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_no_sentence_of_a_notebook_is_long(path: Path) -> None:
     """Neither of its text nor of its answer, which is that of the terminal."""
     content = nbformat.read(path, as_version=4)
     texts = [cell.source for cell in content.cells if cell.cell_type == "markdown"]
-    found = exhibit.answer(content)
-    texts += [str(found)] if found else []
+    answer = exhibit.answer(content)
+    texts += [str(answer)] if answer else []
     assert [sentence for text in texts for sentence in too_long(text)] == []
 
 

@@ -29,9 +29,9 @@ def test_outliers_do_not_determine_the_variability() -> None:
     """With 3 % at most points and 60 % at a few, the estimate stays near 3 %."""
     noise = np.random.default_rng(7).normal(0, 0.03, (60, 4))
     noise[:6] *= 20
-    found = blocks.variability(repeated(1000 * np.exp(noise)), "qps")
-    assert found.deviation == pytest.approx(0.03, rel=0.25)
-    assert found.freedom > 30
+    spread = blocks.variability(repeated(1000 * np.exp(noise)), "qps")
+    assert spread.deviation == pytest.approx(0.03, rel=0.25)
+    assert spread.freedom > 30
 
 
 def test_one_repeat_gives_no_variability() -> None:

@@ -130,8 +130,8 @@ def test_a_start_of_twins_is_one_unit_however_long_it_is_loaded() -> None:
     for _ in range(draws):
         of_starts = slices["start"].map(dict(enumerate(rng.normal(0, 0.02, 2 * blocks + 2))))
         drawn = slices.assign(qps=slices["qps"] * np.exp(of_starts))
-        found = contrasts.ratio(contrasts.log_ratios(drawn, "c"))
-        held += found.low <= GAIN <= found.high
+        ratio = contrasts.ratio(contrasts.log_ratios(drawn, "c"))
+        held += ratio.low <= GAIN <= ratio.high
     assert held / draws >= 0.95
 
 
@@ -146,8 +146,8 @@ def test_halves_of_a_block_hold_the_truth_on_a_host_that_drifts() -> None:
         ahead = rng.choice((1, -1), (blocks, 1))
         drift = ahead * rng.normal(0, 0.02, (blocks, 1)) * [1.0, -1.0]
         halves = math.log(GAIN) + drift + rng.normal(0, 0.05, (blocks, 2)) + [0.0, math.log(1.15)]
-        found = sequential.interval(halves)
-        held += found.low <= math.log(GAIN) + math.log(1.15) / 2 <= found.high
+        interval = sequential.interval(halves)
+        held += interval.low <= math.log(GAIN) + math.log(1.15) / 2 <= interval.high
     assert held / draws >= 0.95
 
 

@@ -89,9 +89,9 @@ def test_idle_servers_cost_a_query_nothing() -> None:
     """Of the MySQL servers only those with clients count; data nodes and sysbench all."""
     processes = used(mysqld11=9.0, mysqld12=90.0, ndbmtd2=20.0, ndbmtd3=30.0, sysbench0=10.0)
     runs = pd.DataFrame({"run_id": ["a", "b"], "servers": 1, "qps": 1000.0}, index=[7, 8])
-    found = cpu_use.serving_query_us(runs, processes)
-    assert found[7] == pytest.approx(1500)
-    assert found[8] != found[8]
+    query_us = cpu_use.serving_query_us(runs, processes)
+    assert query_us[7] == pytest.approx(1500)
+    assert query_us[8] != query_us[8]
     assert cpu_use.idle_pct(runs, processes)[7] == pytest.approx(9)
 
 
@@ -108,9 +108,9 @@ def test_a_large_table_is_grouped_in_parts_with_the_same_result(monkeypatch) -> 
         }
     )
     mixed = pd.concat([table[::2], table[1::2]])
-    whole = [cpu_use.cpu_by_role(each) for each in (table, mixed)]
+    whole = [cpu_use.cpu_by_role(samples) for samples in (table, mixed)]
     monkeypatch.setattr(cpu_use, "_PART_ROWS", 10)
     assert [len(part) for part in cpu_use._parts(table)] == [12, 12]
     assert len(cpu_use._parts(mixed)) == 1
-    for each, expected in zip((table, mixed), whole, strict=True):
-        pd.testing.assert_frame_equal(cpu_use.cpu_by_role(each), expected)
+    for samples, expected in zip((table, mixed), whole, strict=True):
+        pd.testing.assert_frame_equal(cpu_use.cpu_by_role(samples), expected)

@@ -34,8 +34,8 @@ def test_workloads_are_compared_apart() -> None:
     rw = [part.assign(workload="oltp_read_write", run_id=part["run_id"] + "_rw") for part in parts]
     rw[1]["qps"] = rw[0]["qps"].to_numpy()
     table = ratio_tables.transporters(pd.concat([*parts, *rw], ignore_index=True))
-    found = table[table["clients"] == ratio_tables.ALL].set_index("workload")["ratio"]
-    assert found.to_dict() == pytest.approx({"oltp_point_select": 2.0, "oltp_read_write": 1.0})
+    ratios = table[table["clients"] == ratio_tables.ALL].set_index("workload")["ratio"]
+    assert ratios.to_dict() == pytest.approx({"oltp_point_select": 2.0, "oltp_read_write": 1.0})
 
 
 def test_a_run_with_errors_makes_no_pair() -> None:

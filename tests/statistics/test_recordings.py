@@ -10,9 +10,9 @@ from ndblab.statistics import recordings
 
 def test_one_recording_has_no_interval_between_recordings() -> None:
     """Nobody knows from one how much others would differ."""
-    found = recordings.pooled([0.1], [0.01])
-    assert found.value == pytest.approx(0.1)
-    assert not found.bounded
+    mean = recordings.pooled([0.1], [0.01])
+    assert mean.value == pytest.approx(0.1)
+    assert not mean.bounded
 
 
 def test_two_recordings_that_agree_decide_only_what_is_large() -> None:
@@ -29,8 +29,8 @@ def test_recordings_that_lie_apart_weigh_alike_and_widen_the_interval() -> None:
     The variance of two, by hand: half the squared distance, less the mean of their own variances.
     """
     values, errors = np.array([0.0, 0.2]), np.array([0.001, 0.01])
-    found = recordings.between(values, errors**2)
-    assert found == pytest.approx(0.2**2 / 2 - (0.001**2 + 0.01**2) / 2, rel=1e-6)
+    variance = recordings.between(values, errors**2)
+    assert variance == pytest.approx(0.2**2 / 2 - (0.001**2 + 0.01**2) / 2, rel=1e-6)
     value, low, high = recordings.pooled(values, errors)
     assert value == pytest.approx(0.1, abs=0.001)
     assert low < 0 < 0.2 < high
@@ -56,5 +56,5 @@ def test_what_has_no_effect_is_decided_in_five_percent_at_most(number: int, apar
     rng, draws = np.random.default_rng(5), 1500
     values = rng.normal(0, np.hypot(apart, 0.01), (draws, number))
     errors = 0.01 * np.sqrt(rng.chisquare(6, (draws, number)) / 6)
-    found = [recordings.pooled(*each) for each in zip(values, errors, strict=True)]
-    assert np.mean([each.low > 0 or each.high < 0 for each in found]) <= 0.06
+    means = [recordings.pooled(*measured) for measured in zip(values, errors, strict=True)]
+    assert np.mean([mean.low > 0 or mean.high < 0 for mean in means]) <= 0.06

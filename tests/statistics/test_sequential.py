@@ -109,24 +109,24 @@ def test_a_later_look_takes_nothing_back() -> None:
     assert low > 0
     wild = np.append(quiet, [4.0, -2.0] * (LOOKS[1] - LOOKS[0]))[: LOOKS[1]]
     alone = sequential.half_width(sequential.deviation(wild), LOOKS[1])
-    found = sequential.interval(wild)
-    assert found.value - alone < 0
-    assert (found.low, found.high) == (low, high)
+    interval = sequential.interval(wild)
+    assert interval.value - alone < 0
+    assert (interval.low, interval.high) == (low, high)
     assert sequential.chances(wild, 0.0, math.inf)[LOOKS[2]] == 1
 
 
 def test_looks_that_share_nothing_leave_the_last_one() -> None:
     """A host that changes for good has another mean; the interval is not empty."""
     jump = np.append(np.tile([0.99, 1.01], 2), np.tile([1.99, 2.01], 48))
-    found = sequential.interval(jump)
-    assert sequential.interval(jump[: LOOKS[0]]).high < found.low < found.value < found.high
+    before, after = sequential.interval(jump[: LOOKS[0]]), sequential.interval(jump)
+    assert before.high < after.low < after.value < after.high
 
 
 def test_the_mean_lies_within_the_interval() -> None:
     """The mean may leave the interval of earlier looks; the interval then extends to it."""
     shifting = np.append(np.tile([0.9, 1.1], 2), np.full(16, 1.5))
-    found = sequential.interval(shifting)
-    assert found.low <= found.value <= found.high
+    interval = sequential.interval(shifting)
+    assert interval.low <= interval.value <= interval.high
 
 
 def test_the_chance_of_a_later_look_is_the_share_that_it_decides() -> None:
@@ -136,9 +136,9 @@ def test_the_chance_of_a_later_look_is_the_share_that_it_decides() -> None:
     chance, decided = [], []
     for effect in rng.normal(0, 1, 4000):
         values = rng.normal(effect, 1.0, (later, 2))
-        found = sequential.chances(values[:seen], 0.0, math.inf)
+        chances = sequential.chances(values[:seen], 0.0, math.inf)
         low, high = sequential.interval(values)[1:]
-        chance.append(found[later])
+        chance.append(chances[later])
         decided.append(low > 0 or high < 0)
     tenths = np.digitize(chance, np.arange(0.1, 1, 0.1))
     for tenth in range(10):

@@ -64,11 +64,11 @@ def test_the_running_median_keeps_a_step_and_drops_a_spike() -> None:
 def test_a_slow_loss_is_in_percent_per_hour() -> None:
     """A run that loses a tenth of its mean within the hour says so, also from half the samples."""
     values = pd.Series(1000 * (1.05 - 0.1 * np.arange(HOUR) / HOUR) + 20 * noise(3))
-    found = series.trend(values)
-    assert found.low < found.value < found.high < 0
-    assert found.value == pytest.approx(-10, abs=1.5)
+    trend = series.trend(values)
+    assert trend.low < trend.value < trend.high < 0
+    assert trend.value == pytest.approx(-10, abs=1.5)
     halved = series.trend(values[::2], interval_s=2)
-    assert halved.value == pytest.approx(found.value, abs=0.5)
+    assert halved.value == pytest.approx(trend.value, abs=0.5)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
@@ -76,8 +76,8 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     trends = starts = 0
     for seed in range(60):
         values = run(seed=seed)
-        found = series.trend(values)
-        trends += found.low <= 0 <= found.high
+        trend = series.trend(values)
+        trends += trend.low <= 0 <= trend.high
         _, low, high = series.prefix_ratio(values, 60)
         starts += low <= 1 <= high
     assert trends >= 51
@@ -133,16 +133,16 @@ def test_no_interval_leaves_what_is_possible() -> None:
     """Throughput that stops for a third of the time is not below zero, and a band not over 1."""
     values = run()
     values[1000:2200] = 0.0
-    for found in (
+    for interval in (
         series.mean(values), series.quantile(values, 0.025), series.band(values),
         series.windows_share(values, 120, 0.03), series.prefix_ratio(values, 600),
     ):  # fmt: skip
-        assert 0 <= found.low <= found.value <= found.high
+        assert 0 <= interval.low <= interval.value <= interval.high
     assert series.band(values).high <= 1
 
 
 def test_more_memory_makes_intervals_wider() -> None:
     """A run whose level wanders for minutes says less about its mean than one of quick noise."""
     quick, slow = (pd.Series(1000 + 20 * noise(6, memory=memory)) for memory in (0.5, 0.99))
-    widths = [found.high - found.low for found in map(series.mean, (quick, slow))]
+    widths = [interval.high - interval.low for interval in map(series.mean, (quick, slow))]
     assert widths[1] > 3 * widths[0]

@@ -7,7 +7,7 @@ to go on with it, and never join two.
 from __future__ import annotations
 
 from ndblab.dataset.manifest import complete, identity_hash
-from ndblab.dataset.reader import Dataset, check_same, read, same
+from ndblab.dataset.reader import Dataset, read
 from ndblab.dataset.schema import OK, SCHEMAS, VERSION
 from ndblab.dataset.writer import Writer
 
@@ -17,9 +17,7 @@ __all__ = [
     "VERSION",
     "Dataset",
     "Writer",
-    "check_same",
     "complete",
     "identity_hash",
     "read",
-    "same",
 ]

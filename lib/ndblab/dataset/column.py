@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-Allows = Callable[[pd.Series], pd.Series]
-
 PLAIN, GZIP, XZ = PACKINGS = "", ".gz", ".xz"
 """How the file of a table may be packed, by its suffix. xz takes longer than gzip, and makes
 smaller files of rows that are much alike."""
@@ -26,7 +24,7 @@ class Column:
     """
 
     dtype: str
-    allows: Allows
+    allows: Callable[[pd.Series], pd.Series]
     expected: str
     empty: bool = False
     unique: bool = False

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from ndblab.dataset import table
-from ndblab.dataset.schema import MEASURE_AGAIN, OPTIONAL, REQUIRED, ROW_PER_RUN, SCHEMAS
+from ndblab.dataset.schema import OPTIONAL, REQUIRED, ROW_PER_RUN, SCHEMAS, damaged
 from ndblab.error import LabError, writing
 from ndblab.machine import files
 
@@ -38,12 +38,8 @@ class Journal:
     def __init__(self, folder: Path, mode: str = "rw") -> None:
         self.folder, self.path = folder, folder / JOURNAL
         if mode == "rw" and not self.path.exists():
-            raise LabError(
-                "This unfinished dataset has no journal",
-                found=folder,
-                expected=f"{JOURNAL}, as this version of the lab writes it",
-                next_step=MEASURE_AGAIN,
-            )
+            expected = f"{JOURNAL}, as this version of the lab writes it"
+            raise damaged("This unfinished dataset has no journal", folder, expected)
         with writing(self.path), self._errors():
             uri = f"{self.path.absolute().as_uri()}?mode={mode}"
             self._db = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
@@ -118,9 +114,7 @@ class Journal:
                 raise
             if (number := _ERRNO.get(code & 0xFF)) is not None:
                 raise OSError(number, os.strerror(number), str(self.path)) from error
-            raise LabError(
-                f"{self.path} cannot be used", found=error, next_step=MEASURE_AGAIN
-            ) from error
+            raise damaged(f"{self.path} cannot be used", error) from error
 
 
 def read(folder: Path, name: str) -> bytes | None:

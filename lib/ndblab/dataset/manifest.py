@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ndblab.dataset import journal
-from ndblab.dataset.schema import MEASURE_AGAIN, READABLE, VERSION
+from ndblab.dataset.schema import READABLE, VERSION, damaged
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
 
@@ -42,7 +42,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{file} cannot be read", found=error.strerror, next_step=_OTHER_FOLDER
         ) from error
     except ValueError as error:
-        raise LabError(f"{file} is damaged", found=error, next_step=MEASURE_AGAIN) from error
+        raise damaged(f"{file} is damaged", error) from error
     version = manifest.get("schema_version") if isinstance(manifest, dict) else None
     if version not in READABLE:
         newer = isinstance(version, int) and version > VERSION
@@ -57,12 +57,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not missing and not (isinstance(plan, dict) and "kind" in (plan.get("budget") or {})):
         missing = ["plan.budget.kind"]
     if missing:
-        raise LabError(
-            f"{file} lacks required entries",
-            found=", ".join(sorted(manifest)),
-            expected=", ".join(missing),
-            next_step=MEASURE_AGAIN,
-        )
+        present = ", ".join(sorted(manifest))
+        raise damaged(f"{file} lacks required entries", present, ", ".join(missing))
     return manifest
 
 

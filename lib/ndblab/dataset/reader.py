@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,10 @@ from ndblab.dataset import overrun, sealed
 from ndblab.dataset.journal import Journal
 from ndblab.dataset.manifest import COMPLETE, read_manifest
 from ndblab.dataset.overrun import AtWork
-from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
-from ndblab.error import LabError
+from ndblab.dataset.schema import REQUIRED, ROW_PER_RUN, SCHEMAS, damaged, file_name
 from ndblab.machine import host
 from ndblab.planning import workload
 
-_COMPARED = ("host", "versions", "plan", "profile")
 _SAMPLED = ("processes", "ndb_threads")
 # The other tables hold no run that these lack; the rest is read on first use.
 _READ_FIRST = dict.fromkeys((*ROW_PER_RUN, *REQUIRED))
@@ -74,27 +70,24 @@ class Dataset:
         return self.manifest["host"]
 
     def describe_host(self, in_short: bool = False) -> str:
-        """Describe in words the host it was measured on, or all hosts of a cluster over several."""
-        several = self.manifest.get("hosts", {})
+        """Describe in words the host it was measured on.
+
+        Of a cluster over several hosts it describes all, and says whether NDB's own links were
+        encrypted, if that was recorded.
+        """
+        several, of_one = self.manifest.get("hosts", {}), self.manifest.get("namespaces")
         machine = host.from_dict(dict(self.host))
         described = machine.in_short() if in_short else machine.describe()
         if not several:
             return described
-        if in_short:
-            of_one = self.manifest.get("namespaces")
-            kind = "network namespaces of one machine" if of_one else "hosts"
-            return f"{len(several)} {kind}: {described}{self._links()}"
-        names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
-        if self.manifest.get("namespaces"):
-            kind = "network namespaces of one machine, which share its CPUs"
-            return f"{len(several)} {kind}: {names}; {described}{self._links()}"
-        smallest = f"the smallest of the data nodes': {described}"
-        return f"{len(several)} hosts: {names}; {smallest}{self._links()}"
-
-    def _links(self) -> str:
-        """Say whether NDB's own links were encrypted; empty if that was not recorded."""
-        words = {True: "; NDB's links encrypted", False: "; NDB's links plain text", None: ""}
-        return words[self.manifest.get("links_encrypted")]
+        kind = "network namespaces of one machine" if of_one else "hosts"
+        if not in_short:
+            names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
+            kind += ", which share its CPUs" if of_one else ""
+            whose = "" if of_one else "the smallest of the data nodes': "
+            described = f"{names}; {whose}{described}"
+        links = {True: "; NDB's links encrypted", False: "; NDB's links plain text", None: ""}
+        return f"{len(several)} {kind}: {described}{links[self.manifest.get('links_encrypted')]}"
 
     @property
     def budget(self) -> str:
@@ -165,65 +158,23 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
             tables = journal.tables()
     for name in tables:
         _check_runs_known(folder, name, manifest, tables)
-    late = _overrun(manifest, tables, partial(_read_later, folder, manifest, tables, {}))
-    if late:
-        tables["runs"] = overrun.marked(tables["runs"], late)
-        for name in tables.keys() & set(_SAMPLED):
-            tables[name] = overrun.within(tables[name], late)
-    later = partial(_read_later, folder, manifest, tables, late)
-    return Dataset(folder, manifest, Tables(tables, later))
+    late: dict[str, AtWork] = {}
 
+    def later(name: str) -> pd.DataFrame:
+        """Read a table on first use; its bytes were verified with those of all other files."""
+        frame = sealed.read_table(folder, name, manifest, verify=False)
+        _check_runs_known(folder, name, manifest, {**tables, name: frame})
+        return overrun.within(frame, late) if late and name in _SAMPLED else frame
 
-def same(datasets: Iterable[Dataset]) -> None:
-    """Raise a LabError unless all of these may appear in one figure or verdict."""
-    first, *others = datasets
-    for other in others:
-        check_same(first, other)
-
-
-def check_same(a: Dataset, b: Dataset) -> None:
-    """Raise a LabError that names the first difference in budget, host, versions, plan, profile."""
-    pairs = chain(
-        [("experiment", a.experiment, b.experiment), ("budget", a.budget, b.budget)],
-        *(
-            _differences(key, a.manifest["identity"].get(key), b.manifest["identity"].get(key))
-            for key in _COMPARED
-        ),
-    )
-    for key, ours, theirs in pairs:
-        if ours != theirs:
-            raise LabError(
-                f"Two datasets differ in {key} and cannot be mixed",
-                found=f"{theirs} in {b.id}",
-                expected=f"{ours} as in {a.id}",
-                next_step="Show them one at a time, or measure both in the same way.",
-            )
-
-
-def _read_later(
-    folder: Path,
-    manifest: Mapping[str, Any],
-    tables: Mapping[str, pd.DataFrame],
-    late: Mapping[str, AtWork],
-    name: str,
-) -> pd.DataFrame:
-    """Read a table on first use; its bytes were verified with those of all other files."""
-    frame = sealed.read_table(folder, name, manifest, verify=False)
-    _check_runs_known(folder, name, manifest, {**tables, name: frame})
-    return overrun.within(frame, late) if late and name in _SAMPLED else frame
-
-
-def _overrun(
-    manifest: Mapping[str, Any],
-    tables: Mapping[str, pd.DataFrame],
-    later: Callable[[str], pd.DataFrame],
-) -> dict[str, AtWork]:
-    """Judge the runs that took longer than asked, as older versions of the lab did not."""
+    # Older versions of the lab did not judge the runs that took longer than asked.
     runs, asked_s = tables["runs"], manifest["profile"].get("duration_s")
-    if not asked_s or not overrun.is_late(runs, asked_s).any():
-        return {}
-    intervals = tables["intervals"] if "intervals" in tables else later("intervals")
-    return overrun.judged(runs, intervals, asked_s)
+    if asked_s and overrun.is_late(runs, asked_s).any():
+        intervals = tables["intervals"] if "intervals" in tables else later("intervals")
+        if late := overrun.judged(runs, intervals, asked_s):
+            tables["runs"] = overrun.marked(runs, late)
+            for name in tables.keys() & set(_SAMPLED):
+                tables[name] = overrun.within(tables[name], late)
+    return Dataset(folder, manifest, Tables(tables, later))
 
 
 def _check_runs_known(
@@ -231,18 +182,9 @@ def _check_runs_known(
 ) -> None:
     known = set().union(*(tables[rows]["run_id"] for rows in ROW_PER_RUN))
     if unknown := sorted(set(tables[name]["run_id"].unique()) - known):
-        raise LabError(
-            f"{folder / file_name(name, manifest.get('files', {}))} contains runs that runs.csv "
-            "lacks",
-            found=", ".join(unknown[:5]),
-            expected="runs of runs.csv and slices of slices.csv only",
-            next_step=MEASURE_AGAIN,
+        file = folder / file_name(name, manifest.get("files", {}))
+        raise damaged(
+            f"{file} contains runs that runs.csv lacks",
+            ", ".join(unknown[:5]),
+            "runs of runs.csv and slices of slices.csv only",
         )
-
-
-def _differences(key: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(a, dict) and isinstance(b, dict):
-        for name in sorted({*a, *b}):
-            yield from _differences(f"{key}.{name}", a.get(name), b.get(name))
-    elif a != b:
-        yield key, a, b

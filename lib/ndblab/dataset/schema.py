@@ -13,6 +13,7 @@ import pandas as pd
 from ndblab import discovery
 from ndblab.dataset import column
 from ndblab.dataset.column import Schema
+from ndblab.error import LabError
 from ndblab.planning import workload
 
 # Version of the layout of a dataset folder, these schemas included.
@@ -57,7 +58,6 @@ MEASURED_ACTION = ("duration_s", "errors")
 # Counts, which a failed run leaves empty: floats in memory, whole numbers in the file.
 COUNTS = ("queries", "errors", "reconnects")
 
-MEASURE_AGAIN = "Measure it again, or get an undamaged copy of the dataset."
 _UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
 
@@ -199,6 +199,12 @@ OPTIONAL = tuple(name for name, schema in SCHEMAS.items() if schema.optional)
 REQUIRED = tuple(name for name in SCHEMAS if name not in OPTIONAL)
 ROW_PER_RUN = ("runs", "slices")
 """Each run or slice has its row in one of these."""
+
+
+def damaged(what: str, found: object, expected: object = None) -> LabError:
+    """Make the error of a dataset that is not as the lab wrote it."""
+    next_step = "Measure it again, or get an undamaged copy of the dataset."
+    return LabError(what, found=found, expected=expected, next_step=next_step)
 
 
 def file_name(table: str, among: Container[str] = ()) -> str:

@@ -25,8 +25,7 @@ import pandas as pd
 
 from ndblab.dataset import table
 from ndblab.dataset.column import GZIP, PACKINGS, XZ
-from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, SCHEMAS, file_name
-from ndblab.error import LabError
+from ndblab.dataset.schema import REQUIRED, SCHEMAS, damaged, file_name
 from ndblab.machine import files
 
 MANIFEST, ARCHIVE = "manifest.json", "logs.tar.xz"
@@ -45,9 +44,7 @@ def read_bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise LabError(
-            f"{file} cannot be read", found=error.strerror, next_step=MEASURE_AGAIN
-        ) from error
+        raise damaged(f"{file} cannot be read", error.strerror) from error
 
 
 def read_verified(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
@@ -80,19 +77,19 @@ def read_archived(folder: Path, manifest: Mapping[str, Any], inside: str) -> dic
     -------
     Each unpacked, by file name.
     """
-    found = {}
+    contents = {}
     for name in manifest["files"]:
         if name != ARCHIVE and not name.startswith(inside):
             continue
         file = folder / name
         unpacked = _unpacked(file, read_verified(folder, name, manifest))
         if name != ARCHIVE:
-            found[file.name.removesuffix(GZIP)] = unpacked
+            contents[file.name.removesuffix(GZIP)] = unpacked
             continue
         with tarfile.open(fileobj=io.BytesIO(unpacked)) as packed:
-            mine = [each for each in packed if each.name.startswith(inside)]
-            found |= {Path(each.name).name: packed.extractfile(each).read() for each in mine}
-    return found
+            mine = [entry for entry in packed if entry.name.startswith(inside)]
+            contents |= {Path(entry.name).name: packed.extractfile(entry).read() for entry in mine}
+    return contents
 
 
 def is_archived(name: str) -> bool:
@@ -177,12 +174,8 @@ def sha256(data: bytes) -> str:
 
 def _verify(file: Path, data: bytes, expected: str | None) -> None:
     if (actual := sha256(data)) != expected:
-        raise LabError(
-            f"{file} has changed since it was measured",
-            found=f"sha256 {actual}",
-            expected=f"sha256 {expected}" if expected else f"its sha256 in {MANIFEST}",
-            next_step=MEASURE_AGAIN,
-        )
+        known = f"sha256 {expected}" if expected else f"its sha256 in {MANIFEST}"
+        raise damaged(f"{file} has changed since it was measured", f"sha256 {actual}", known)
 
 
 def _unpacked(file: Path, data: bytes) -> bytes:
@@ -201,6 +194,4 @@ def _unpacking(file: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise LabError(
-            f"{file} cannot be unpacked", found=error, next_step=MEASURE_AGAIN
-        ) from error
+        raise damaged(f"{file} cannot be unpacked", error) from error

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.dataset.column import Column
-from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
+from ndblab.dataset.schema import COUNTS, SCHEMAS, Schema, damaged
 from ndblab.error import LabError
 
 _CHUNK, _PART_BYTES = 20_000, 1 << 20
@@ -112,8 +112,8 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
     names = list(columns)
     if frame is None or frame.empty:
         return (",".join(names) + "\n").encode()
-    found = [str(name) for name in frame.columns]
-    _check_names(names, sorted(found, key=[*names, *found].index), where)
+    given = [str(name) for name in frame.columns]
+    _check_names(names, sorted(given, key=[*names, *given].index), where)
     try:
         # Missing text stays an object, as it would become the word "nan".
         typed = frame[names].astype(
@@ -160,12 +160,8 @@ def _columns(schema: Schema, header: list[str]) -> Mapping[str, Column]:
 
 
 def _broken(bad: pd.Series, where: str, value: str | None, expected: str) -> LabError:
-    return LabError(
-        f"Line {int(bad.to_numpy().argmax()) + 2} of {where} breaks its schema",
-        found=value,
-        expected=expected,
-        next_step=MEASURE_AGAIN,
-    )
+    line = int(bad.to_numpy().argmax()) + 2
+    return damaged(f"Line {line} of {where} breaks its schema", value, expected)
 
 
 def _shown(value: object) -> str:
@@ -174,12 +170,12 @@ def _shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else f"{value:g}"
 
 
-def _check_names(expected: list[str], found: list[str], where: str) -> None:
+def _check_names(expected: list[str], header: list[str], where: str) -> None:
     """Raise a LabError that distinguishes a missing column from one in another unit."""
-    if found == expected:
+    if header == expected:
         return
-    missing = [name for name in expected if name not in found]
-    unknown = [name for name in found if name not in expected]
+    missing = [name for name in expected if name not in header]
+    unknown = [name for name in header if name not in expected]
     units = {name.rpartition("_")[0]: name for name in unknown if "_" in name}
     for quantity, _, unit in (name.rpartition("_") for name in missing):
         if quantity in units:
@@ -190,18 +186,10 @@ def _check_names(expected: list[str], found: list[str], where: str) -> None:
                 next_step=f"Convert the column to {unit} and name it {quantity}_{unit}.",
             )
     if missing:
-        raise LabError(
-            f"{where} lacks a column",
-            found=", ".join(found) or "no header",
-            expected=", ".join(missing),
-            next_step=MEASURE_AGAIN,
-        )
-    raise LabError(
-        f"{where} has other columns than its schema",
-        found=", ".join(unknown) or ", ".join(found),
-        expected=", ".join(expected),
-        next_step=MEASURE_AGAIN,
-    )
+        present = ", ".join(header) or "no header"
+        raise damaged(f"{where} lacks a column", present, ", ".join(missing))
+    strange = ", ".join(unknown or header)
+    raise damaged(f"{where} has other columns than its schema", strange, ", ".join(expected))
 
 
 def _check_text(data: bytes, where: str) -> None:
@@ -209,12 +197,8 @@ def _check_text(data: bytes, where: str) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise LabError(
-            f"Line {line} of {where} is not text",
-            found=f"byte {data[error.start]:#04x}",
-            expected="UTF-8",
-            next_step=MEASURE_AGAIN,
-        ) from error
+        byte = f"byte {data[error.start]:#04x}"
+        raise damaged(f"Line {line} of {where} is not text", byte, "UTF-8") from error
 
 
 def _header(line: bytes) -> list[str]:
@@ -226,28 +210,18 @@ def _check_lines(columns: int, data: bytes, where: str) -> None:
     lines = data.count(b"\n")
     if not data.endswith(b"\n"):
         rest = data.rpartition(b"\n")[2].decode()[:120]
-        raise LabError(
-            f"The last line of {where} is cut off",
-            found=f"line {lines + 1}: {rest}",
-            expected=f"{columns} values and an end of line",
-            next_step=MEASURE_AGAIN,
-        )
+        whole = f"{columns} values and an end of line"
+        raise damaged(f"The last line of {where} is cut off", f"line {lines + 1}: {rest}", whole)
     if b'"' not in data and data.count(b",") == lines * (columns - 1):
         return
     reader = csv.reader(io.StringIO(data.decode(), newline=""))
     try:
-        found = next((len(row) for row in reader if len(row) != columns), None)
+        number = next((len(row) for row in reader if len(row) != columns), None)
     except csv.Error as error:
-        raise LabError(
-            f"Line {reader.line_num} of {where} is not CSV", found=error, next_step=MEASURE_AGAIN
-        ) from error
-    if found is not None:
-        raise LabError(
-            f"Line {reader.line_num} of {where} has another number of values",
-            found=found,
-            expected=columns,
-            next_step=MEASURE_AGAIN,
-        )
+        raise damaged(f"Line {reader.line_num} of {where} is not CSV", error) from error
+    if number is not None:
+        line = f"Line {reader.line_num} of {where}"
+        raise damaged(f"{line} has another number of values", number, columns)
 
 
 def _wrong_type(schema: Schema, data: bytes, where: str, error: Exception) -> LabError:
@@ -255,7 +229,7 @@ def _wrong_type(schema: Schema, data: bytes, where: str, error: Exception) -> La
     try:
         words = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
     except ValueError:
-        return LabError(f"{where} is not CSV", found=error, next_step=MEASURE_AGAIN)
+        return damaged(f"{where} is not CSV", error)
     for name, column in schema.columns.items():
         if column.dtype == "str" or name not in words:
             continue
@@ -265,10 +239,9 @@ def _wrong_type(schema: Schema, data: bytes, where: str, error: Exception) -> La
             bad |= numbers.mod(1).ne(0)
         if bad.any():
             line = int(bad.to_numpy().argmax())
-            return LabError(
+            return damaged(
                 f"Line {line + 2} of {where}, column {name}, has the wrong type",
-                found=repr(words[name].iloc[line]),
-                expected="a whole number" if column.dtype == "int64" else "a number",
-                next_step=MEASURE_AGAIN,
+                repr(words[name].iloc[line]),
+                "a whole number" if column.dtype == "int64" else "a number",
             )
-    return LabError(f"{where} cannot be read", found=error, next_step=MEASURE_AGAIN)
+    return damaged(f"{where} cannot be read", error)

@@ -54,7 +54,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     """Draw a row for each contrast."""
     shown, left_out = _shown(tables)
     rows, names = _rows(shown), {one.contrast: one.name for one in shown}
-    each = pd.concat(
+    blocks = pd.concat(
         pd.DataFrame({"name": one.name, "ratio": np.exp(contrasts.of_blocks(one.logs))})
         for one in shown
     )
@@ -74,7 +74,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     for (title, part), place in zip(parts.items(), within, strict=True):
         ax, here = place.subplots(), set(part["name"])
         forest.draw(
-            ax, part, "Throughput, A over B, ratio", each=each[each["name"].isin(here)],
+            ax, part, "Throughput, A over B, ratio", each=blocks[blocks["name"].isin(here)],
             allowed={name: ends for name, ends in allowed.items() if name in here},
         )  # fmt: skip
         if len(parts) > 1:

@@ -100,7 +100,7 @@ def _mark(
     limits: tuple[float, float],
     anchors: Mapping[str, Sequence[Anchor]],
     allowed: Mapping[str, tuple[float, float]],
-    each: pd.DataFrame | None,
+    blocks: pd.DataFrame | None,
     aside: float,
 ) -> None:
     """Mark what is allowed, every block and, `aside` from its row, what was published."""
@@ -108,8 +108,8 @@ def _mark(
     for name, (least, most) in allowed.items():
         ends = np.clip((least, most), *limits)
         ax.barh(places[name], ends[1] - ends[0], 0.62, ends[0], color=style.SERVER, alpha=0.22)
-    if each is not None:
-        shown = each[each["ratio"].between(*limits)]
+    if blocks is not None:
+        shown = blocks[blocks["ratio"].between(*limits)]
         y = shown["name"].map(places) + 0.26
         ax.plot(shown["ratio"], y, "o", mfc="none", mec=style.QUIET, mew=0.6, ms=2.6, zorder=2)
     for name, group in anchors.items():
@@ -185,7 +185,7 @@ def of_contrasts(
     """Return the ratios of these contrasts, in this order, each with the name of its row."""
     rows = ratio_tables.of_contrasts(slices, quantity)
     rows = rows[rows["contrast"].isin(list(names))]
-    rows = rows.sort_values("contrast", key=lambda each: each.map(list(names).index))
+    rows = rows.sort_values("contrast", key=lambda column: column.map(list(names).index))
     return rows.assign(name=rows["contrast"].map(names)).reset_index(drop=True)
 
 
@@ -214,8 +214,8 @@ def gain(row: object, more: str = "more", less: str = "less") -> str:
 
 def sentence(rows: pd.DataFrame) -> list[str]:
     """Describe the rows of a forest; nothing if there are none."""
-    each = [f"{_on_one_line(row.name)} {words(row)}" for row in rows.itertuples()]
-    return in_sentences("Compared", each)
+    parts = [f"{_on_one_line(row.name)} {words(row)}" for row in rows.itertuples()]
+    return in_sentences("Compared", parts)
 
 
 def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:

@@ -49,7 +49,7 @@ def add(
     what : names of the points.
     along : the axis that the value is on.
     """
-    offsets = np.column_stack([np.asarray(list(each), float) for each in (x, y)])
+    offsets = np.column_stack([np.asarray(list(places), float) for places in (x, y)])
     notes = []
     for place, row, name in zip(offsets, rows.to_dict("records"), what, strict=True):
         value = place[1] if along == "y" else place[0]

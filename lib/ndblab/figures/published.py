@@ -60,10 +60,10 @@ def words(anchor: Anchor) -> str:
 def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
     """Describe published numbers, with servers and clients or with their series."""
     several = len({anchor.clients for anchor in anchors}) > 1
-    each = [
+    parts = [
         f"{a.series} {words(a)}" + (f" at {formatting.count(a.clients, 'client')}" * several)
         if by_series
         else f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}"
         for a in anchors
     ]
-    return in_sentences("Published, on another machine", each)
+    return in_sentences("Published, on another machine", parts)

@@ -41,7 +41,8 @@ class Quantity:
 
     def against_clients(self, ax: Axes, clients: Iterable[int], most: float) -> None:
         """Scale and label both axes, with a binary logarithm of clients on the horizontal one."""
-        low, high = min(clients := [int(n) for n in clients]), max(clients)
+        counts = [int(number) for number in clients]
+        low, high = min(counts), max(counts)
         ax.set_xscale("log", base=2)
         ax.set_xlim(low / 1.3, high * 1.3)
         ax.xaxis.set_major_locator(LogLocator(base=2 ** _octaves(ax, high / low), numticks=20))

@@ -63,11 +63,11 @@ def in_words(run: pd.Series) -> list[str]:
     return [formatting.count(int(run[f"{what}s"]), what) for what in ("server", "client")]
 
 
-def nothing_to_draw(found: str) -> LabError:
+def nothing_to_draw(reason: str) -> LabError:
     """Make the error of a figure without data."""
     return LabError(
         "The figure has nothing to draw",
-        found=found,
+        found=reason,
         expected="at least one",
         next_step="See the columns status and errors in runs.csv for the reason.",
     )

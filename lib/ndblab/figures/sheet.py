@@ -146,8 +146,8 @@ def grow(part: FigureBase, by_in: float) -> None:
         heights[spec.rowspan.start] += by_in
         grow(parent, by_in)
         grid.set_height_ratios(heights)
-        for each in parent.subfigs:
-            each._redo_transform_rel_fig()
+        for subfigure in parent.subfigs:
+            subfigure._redo_transform_rel_fig()
     else:
         part.set_figheight(part.get_figheight() + by_in)
 
@@ -240,9 +240,8 @@ def canvas(figure: Figure) -> Axes:
 
 def size_in(ax: Axes) -> tuple[float, float]:
     """Return roughly how wide and high a panel is, before the sheet is laid out."""
-    grid, box = ax.get_subplotspec().get_gridspec(), ax.figure.bbox
-    dpi = ax.get_figure(root=True).dpi
-    spec = ax.get_subplotspec()
+    spec, box, dpi = ax.get_subplotspec(), ax.figure.bbox, ax.get_figure(root=True).dpi
+    grid = spec.get_gridspec()
     wide, high = len(spec.colspan) / grid.ncols, len(spec.rowspan) / grid.nrows
     return wide * box.width / dpi, high * box.height / dpi
 

@@ -116,8 +116,8 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
             except MissingData:
                 continue
             for clients, of_point in logs.groupby("clients"):
-                found = pairs.ratio(logs, [clients])
-                rows.append((kind.name, workload, clients, False, len(of_point), *found))
+                ratio = pairs.ratio(logs, [clients])
+                rows.append((kind.name, workload, clients, False, len(of_point), *ratio))
     if not any(not row[3] for row in rows):
         raise MissingData("no pair of runs of both kinds with equal repeat, clients and workload")
     columns = ["kind", "workload", "clients", "in_turns", "units", "ratio", "low", "high"]
@@ -148,11 +148,11 @@ def _name(comparison: Comparison, row: object) -> str:
 
 def _notes(ratios: pd.DataFrame) -> list[str]:
     """Say what the ratios are made from."""
-    notes, pairs_each = [], ratios.loc[~ratios["in_turns"], "units"]
+    notes, counts = [], ratios.loc[~ratios["in_turns"], "units"]
     if ratios["in_turns"].any():
         notes += forest.notes(ratios)
-    if len(pairs_each):
-        notes.append(intervals.described(pairs_each, "Whiskers", "ratio", "pair"))
+    if len(counts):
+        notes.append(intervals.described(counts, "Whiskers", "ratio", "pair"))
         notes.append("Pairs are of equal repeat, clients and workload.")
     return notes
 

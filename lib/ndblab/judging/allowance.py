@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from ndblab.error import MissingData
@@ -61,13 +62,13 @@ def limits(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
         for server in plan["servers"][: _servers(evidence, contrast, name)]
     ]
     host = evidence.cpus, ""
-    found = {
-        SERVERS: min(_together(servers), sql, key=_cpus),
+    allowed = {
+        SERVERS: min(_together(servers), sql, key=itemgetter(0)),
         SQL_SIDE: sql,
         DATA_NODES: _together(nodes),
         HOST: host,
     }
-    return {part: Part(part, *min(mine, host, key=_cpus)) for part, mine in found.items()}
+    return {part: Part(part, *min(mine, host, key=itemgetter(0))) for part, mine in allowed.items()}
 
 
 def parts(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
@@ -86,13 +87,12 @@ def parts(evidence: Evidence, contrast: str, name: str) -> dict[str, Part]:
         DATA_NODES: evidence.used_cpus(where.runs, ["ndbmtd"]).mean(),
         HOST: evidence.busy_pct(where.runs) / 100 * evidence.cpus,
     }
-    found = {}
-    for each, cpus in used.items():
+    for part, cpus in used.items():
         if not cpus >= 0:
-            raise MissingData(f"what {each} used was not recorded")
-        part = known[each]
-        found[each] = Part(each, part.allowed, part.limit, cpus / part.allowed)
-    return found
+            raise MissingData(f"what {part} used was not recorded")
+    return {
+        part: replace(known[part], share=cpus / known[part].allowed) for part, cpus in used.items()
+    }
 
 
 def _changed(evidence: Evidence, variant: str) -> Mapping[str, float | None]:
@@ -119,24 +119,20 @@ def _limit(
     return (float(len(share["cpus"])), CPUS) if share.get("cpus") else (float("inf"), "")
 
 
-def _together(each: Iterable[tuple[float, str]]) -> tuple[float, str]:
-    cpus, words = zip(*each, strict=True)
+def _together(pairs: Iterable[tuple[float, str]]) -> tuple[float, str]:
+    cpus, words = zip(*pairs, strict=True)
     return sum(cpus), words[0]
-
-
-def _cpus(allowed: tuple[float, str]) -> float:
-    return allowed[0]
 
 
 def _servers(evidence: Evidence, contrast: str, name: str) -> int:
     """Return how many servers have clients at once: in a duet those of both sides."""
     names = (A, B) if evidence.contrasts[contrast].get("design") == "duet" else (name,)
-    return sum(int(side(evidence, contrast, each)["servers"]) for each in names)
+    return sum(int(side(evidence, contrast, side_name)["servers"]) for side_name in names)
 
 
-def described(found: Mapping[str, Part]) -> str:
+def described(known: Mapping[str, Part]) -> str:
     """Write how quotas limit servers and data nodes: "the data nodes to 0.5 CPUs"."""
-    limited = [found[name] for name in (SERVERS, DATA_NODES) if found[name].limit == QUOTA]
+    limited = [known[name] for name in (SERVERS, DATA_NODES) if known[name].limit == QUOTA]
     return " and ".join(f"{part.name} to {significant(part.allowed)} CPUs" for part in limited)
 
 
@@ -147,8 +143,8 @@ def beyond(evidence: Evidence, contrast: str, part: str) -> str:
     """
     cpus, qps = [], []
     for name in (A, B):
-        found = parts(evidence, contrast, name)[part]
-        cpus.append(found.share * found.allowed)
+        mine = parts(evidence, contrast, name)[part]
+        cpus.append(mine.share * mine.allowed)
         qps.append(float(place(evidence, contrast, name).runs["qps"].mean()))
     used = cpus[0] / cpus[1]
     cost = less_or_more(used / (qps[0] / qps[1]), math.nan, math.nan)

@@ -56,7 +56,7 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
     with contextlib.suppress(MissingData):
         if clauses is not None:
             said = clauses(dataset, table)
-            if found := said if isinstance(said, Answer) else compose(said, table):
-                return found
+            if composed := said if isinstance(said, Answer) else compose(said, table):
+                return composed
     counts = [f"{n} {word}" for word, n in table["verdict"].value_counts().items()]
     return Answer((f"of {count(len(table), 'claim')}: {listed(counts)}",))

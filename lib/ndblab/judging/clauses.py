@@ -79,9 +79,9 @@ def held(data: Dataset, contrast: str) -> str:
     For a single recording, or without a clear difference, write what `within_one_start` writes.
     """
     ratios = []
-    for each in (*data.earlier, data):
+    for recording in (*data.earlier, data):
         with contextlib.suppress(MissingData):
-            ratios.append(contrasts.ratio(contrasts.log_ratios(each.slices, contrast)))
+            ratios.append(contrasts.ratio(contrasts.log_ratios(recording.slices, contrast)))
     return in_recordings(ratios) or within_one_start(data.slices, contrast)
 
 
@@ -93,8 +93,8 @@ def in_recordings(ratios: Sequence[Estimate]) -> str:
     """
     if len(ratios) < 2 or not _side(ratios[-1]):
         return ""
-    agree, every = sum(_side(each) == _side(ratios[-1]) for each in ratios), len(ratios)
-    values = listed(change(each.value) for each in ratios).replace(" % ", " ").replace(" %,", ",")
+    agree, every = sum(_side(ratio) == _side(ratios[-1]) for ratio in ratios), len(ratios)
+    values = listed(change(ratio.value) for ratio in ratios).replace(" % ", " ").replace(" %,", ",")
     which = "in each" if agree == every else f"clear in {agree}"
     return f", {which} of {every} recordings ({values})"
 
@@ -188,13 +188,13 @@ def _numbers(row: Any) -> dict[str, str]:
         "_fall_pct": tuple(map(percent, falls)),
         "_gain_pct": tuple(map(percent, gains)),
     }
-    found = {"change": change(*ends)}
+    texts = {"change": change(*ends)}
     for kind, (value, low, high) in kinds.items():
         bounded = math.isfinite(row.low) and math.isfinite(row.high) and row.low < row.high
         unit = " %" if kind else ""
-        found |= {f"value{kind}": f"{value}{unit}", f"low{kind}": low, f"high{kind}": high}
-        found[f"interval{kind}"] = f"({low} to {high}{unit})" if bounded else ""
-    return found
+        texts |= {f"value{kind}": f"{value}{unit}", f"low{kind}": low, f"high{kind}": high}
+        texts[f"interval{kind}"] = f"({low} to {high}{unit})" if bounded else ""
+    return texts
 
 
 def _lines(answer: Answer, left_out: Iterable[int], columns: int) -> int:
@@ -206,11 +206,9 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
     yield from map(sentence, [*answer.certain, *more])
     if not answer.certain and (answer.open or more_open):
         yield "Nothing is decided yet."
-    if answer.open:
-        still = [*answer.open, *[f"{more_open} more"] * (more_open > 0)]
-        yield from _lists("Open", "Also open", still, listed)
-    elif more_open:
-        yield f"Open: {count(more_open, 'question')}."
+    yield from _lists("Open", "Also open", answer.open, listed)
+    if more_open:
+        yield f"{'Also open' if answer.open else 'Open'}: {count(more_open, 'question')}."
     yield from _lists("Not testable here", "Nor", answer.untestable, "; ".join)
     constructed = "By construction, so no finding"
     yield from _lists(constructed, "Likewise", answer.constructed, listed)

@@ -92,17 +92,17 @@ def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
     If all hold, or there are none, the state has the numbers of all.
     """
     discovery.modules("checks")
-    found = []
+    states = []
     for name in filter(None, claim.condition.split(", ")):
         try:
-            found.append(CONDITIONS[name](claim, evidence()))
+            states.append(CONDITIONS[name](claim, evidence()))
         except MissingData as missing:
-            found.append(State(False if evidence().budget == ATTACHED else None, str(missing)))
+            states.append(State(False if evidence().budget == ATTACHED else None, str(missing)))
     for wrong in (False, None):
-        for state in found:
+        for state in states:
             if state.holds is wrong:
                 return state
-    return State(True, listed([state.words for state in found]) if found else "")
+    return State(True, listed([state.words for state in states]) if states else "")
 
 
 @condition("undivided")
@@ -154,8 +154,8 @@ def cpus_end(claim: Claim, evidence: Evidence) -> State:
 def loaded(claim: Claim, evidence: Evidence) -> State:
     """Require enough clients to keep something busy: twice as many do less than twice the work."""
     words = []
-    for found, contrast, name in _parts(claim, evidence):
-        full, text = _fullest(found, evidence, contrast, name)
+    for parts, contrast, name in _parts(claim, evidence):
+        full, text = _fullest(parts, evidence, contrast, name)
         if full < 1:
             growth, text = _growth(evidence, contrast, name)
             if growth > IDLE_GROWTH:
@@ -170,13 +170,13 @@ def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) 
     A quota throttles processes, which is not how the source's system reaches its limit.
     """
     ended = []
-    for found, contrast, name in _parts(claim, evidence):
-        by_quota = [p for p in found if p.limit == QUOTA and p.share >= FULL[p.name]]
+    for parts, contrast, name in _parts(claim, evidence):
+        by_quota = [p for p in parts if p.limit == QUOTA and p.share >= FULL[p.name]]
         if by_quota:
             words = f"a quota runs out first: {by_quota[0]}"
             return State(False, words, _forced(claim, evidence))
         if name in looked:
-            free = [part for part in found if part.limit != QUOTA]
+            free = [part for part in parts if part.limit != QUOTA]
             ended.append(_fullest(free, evidence, contrast, name))
     full, words = min(ended)
     return State(full >= 1, f"{how}: {words}" if full >= 1 else f"{words} ({FULL_PCT} wanted)")
@@ -207,9 +207,9 @@ def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
     return demanded(pct >= NEAR_PCT, _of_thread(pct), f"{NEAR_PCT} % or more")
 
 
-def _fullest(found: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
+def _fullest(among: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
     """Return how full a side's fullest part or thread is (1 or more is full), also in words."""
-    most = max(found, key=_fullness)
+    most = max(among, key=_fullness)
     parts = [(_fullness(most), str(most))]
     with contextlib.suppress(MissingData):
         pct = _busiest_thread(evidence, contrast, name)
@@ -235,14 +235,14 @@ def _free(
     With `threads`, no NDB thread may be near saturation either: it reaches its limit before all
     CPUs of its node do.
     """
-    used = [p for found, _, name in _parts(claim, evidence) for p in found if only in ("", name)]
+    used = [p for parts, _, name in _parts(claim, evidence) for p in parts if only in ("", name)]
     # Servers without a limit may take what others leave: only the host's CPUs can run out.
     unlimited = (DATA_NODES, HOST)
     used = [part for part in used if part.name in most and (part.limit or part.name in unlimited)]
     for name, limit in most.items():
         fullest = max((p for p in used if p.name == name), key=lambda p: p.share, default=None)
         if fullest and fullest.share >= limit:
-            words = f"{fullest} (below {_pct(limit)} wanted)"
+            words = f"{fullest} (below {100 * limit:.0f} % wanted)"
             return State(False, words, _forced(claim, evidence))
     if not used:
         raise MissingData("it has no contrast of fewer servers with more")
@@ -294,7 +294,3 @@ def _parts(claim: Claim, evidence: Evidence) -> list[tuple[list[Part], str, str]
 
 def _fullness(part: Part) -> float:
     return part.share / FULL[part.name] if part.limit or part.name == HOST else 0.0
-
-
-def _pct(share: float) -> str:
-    return f"{100 * share:.0f} %"

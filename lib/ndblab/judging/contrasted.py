@@ -59,7 +59,7 @@ def decided_by(contrast: str, *claims: str) -> None:
 
 def named(manifest: Mapping[str, Any], claim: str) -> list[str]:
     """Return the contrasts of a manifest that are to decide a claim."""
-    known = {each["name"]: each["claims"] for each in manifest.get("contrasts", ())}
+    known = {contrast["name"]: contrast["claims"] for contrast in manifest.get("contrasts", ())}
     if _DECIDED_BY.get(claim) in known:
         return [_DECIDED_BY[claim]]
     return [name for name, claims in known.items() if claim in claims]
@@ -70,10 +70,10 @@ def of_claim(evidence: Evidence, claim: Claim) -> list[str]:
 
     MissingData if there is none.
     """
-    found = named(evidence.dataset.manifest, claim.id)
-    if not found:
+    names = named(evidence.dataset.manifest, claim.id)
+    if not names:
         raise MissingData(f"{NO_CONTRAST} for {claim.id}")
-    return found
+    return names
 
 
 def sides(evidence: Evidence, contrast: str) -> list[str]:
@@ -84,10 +84,10 @@ def sides(evidence: Evidence, contrast: str) -> list[str]:
 def slices(evidence: Evidence, contrast: str, name: str = A) -> pd.DataFrame:
     """Return the slices of one side in whole blocks; empty if there are none yet."""
     try:
-        found = contrasts.whole(evidence.slices, contrast)
+        whole = contrasts.whole(evidence.slices, contrast)
     except MissingData:
         return evidence.slices.iloc[:0]
-    return found[found["side"].astype(str) == name]
+    return whole[whole["side"].astype(str) == name]
 
 
 def ratio(
@@ -105,9 +105,9 @@ def ratio(
         logs = contrasts.log_ratios(evidence.slices, contrast, quantity)
     except MissingData:
         logs = np.array([])
-    found = of_units(contrast, label, logs, tests)
+    comparison = of_units(contrast, label, logs, tests)
     is_p95 = isinstance(quantity, str) and quantity == P95
-    return found.changed(p95_widened) if is_p95 else found
+    return comparison.changed(p95_widened) if is_p95 else comparison
 
 
 def of_units(
@@ -120,8 +120,8 @@ def of_units(
             return NO_ESTIMATE
         return (contrasts.ratio if log else sequential.interval)(values, confidence)
 
-    found = Comparison.one_of(tests, label, interval)
-    return replace(found, contrast=contrast, values=values, log=log)
+    comparison = Comparison.one_of(tests, label, interval)
+    return replace(comparison, contrast=contrast, values=values, log=log)
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,10 @@ class Place:
     @cached_property
     def runs(self) -> pd.DataFrame:
         """The slices of whole blocks; MissingData if there is none yet."""
-        found = slices(self.evidence, self.contrast, self.side)
-        if found.empty:
+        rows = slices(self.evidence, self.contrast, self.side)
+        if rows.empty:
             raise MissingData(f"the contrast {self.contrast} has not been measured yet")
-        return found
+        return rows
 
     @property
     def run_ids(self) -> list[str]:
@@ -179,8 +179,8 @@ class Place:
         log : average logarithms, for positive values; ignored if one of them is zero.
         """
         log = log and bool((values > 0).all())
-        found = contrasts.levels(self.evidence.slices, self.contrast, values, self.side, log)
-        return of_units(self.contrast, label, found, tests, log)
+        levels = contrasts.levels(self.evidence.slices, self.contrast, values, self.side, log)
+        return of_units(self.contrast, label, levels, tests, log)
 
 
 def place(evidence: Evidence, contrast: str, name: str = A) -> Place:

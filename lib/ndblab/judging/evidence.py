@@ -51,7 +51,8 @@ class Evidence:
         self.dataset = dataset
         self.usage = Usage(dataset.processes, dataset.ndb_threads)
         self.slices = dataset.slices
-        self.contrasts = {each["name"]: each for each in dataset.manifest.get("contrasts", ())}
+        contrasts = dataset.manifest.get("contrasts", ())
+        self.contrasts = {contrast["name"]: contrast for contrast in contrasts}
         self.budget = dataset.budget
         self.cpus = usable_cpus(dataset.host)
         runs = dataset.runs
@@ -72,13 +73,9 @@ class Evidence:
         """Return the numbers of clients that have a good run with these servers."""
         return sorted(c for n, c in self._runs_at if n == servers)
 
-    def has(self, servers: int, clients: int) -> bool:
-        """Return whether this point has a good run."""
-        return (servers, clients) in self._runs_at
-
     def runs_at(self, servers: int, clients: int) -> pd.DataFrame:
         """Return the good runs of a point."""
-        if not self.has(servers, clients):
+        if (servers, clients) not in self._runs_at:
             raise MissingData(f"no good run {at(servers, clients)}")
         return self._runs_at[servers, clients]
 
@@ -115,14 +112,12 @@ class Evidence:
 
     def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients (`Usage.of_serving`)."""
-        return self.usage.of_serving(self._run_ids(servers, clients), servers)
+        run_ids = self.runs_at(servers, clients)["run_id"].astype(str)
+        return self.usage.of_serving(list(run_ids), servers)
 
     def others_pct(self, runs: pd.DataFrame) -> float:
         """Return the most CPU that unrelated processes used in these runs (`Usage.of_others`)."""
         return float(self.usage.of_others(runs, self.cpus).max())
-
-    def _run_ids(self, servers: int, clients: int) -> list[str]:
-        return [str(name) for name in self.runs_at(servers, clients)["run_id"]]
 
     def _peak(self, servers: int, column: str) -> float:
         if servers not in self._peaks.index:
@@ -133,8 +128,7 @@ class Evidence:
 def p95_of(evidence: Evidence, servers: int, clients: int, tests: int) -> Comparison:
     """Return the p95 of one point, in ms."""
     values = evidence.values(servers, clients, "latency_p95_ms")
-    label = f"ms with {count(servers, 'server')} and {count(clients, 'client')}"
-    return mean_of_runs(values, label, tests).changed(p95_widened)
+    return mean_of_runs(values, f"ms {at(servers, clients)}", tests).changed(p95_widened)
 
 
 def p95_widened(p95: Estimate) -> Estimate:

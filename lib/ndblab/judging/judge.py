@@ -15,7 +15,7 @@ import pandas as pd
 
 from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
-from ndblab.judging import allowance, conditions, recordings, releases
+from ndblab.judging import allowance, conditions, publication, recordings, releases
 from ndblab.judging.checks import find
 from ndblab.judging.contrasted import NO_CONTRAST, named
 from ndblab.judging.evidence import Evidence, usable_cpus
@@ -59,9 +59,9 @@ def judge(
     One row per claim with the columns `COLUMNS`. `verdict` is one of `verdict.WORDS`; `low` and
     `high` bound `measured`, the decisive comparison, at 95 % confidence.
     """
-    found = findings(dataset, ids, brief_claims)
+    judged = findings(dataset, ids, brief_claims)
     known = {claim.id: claim for claim in brief_claims}
-    return _table([known[name] for name in found], list(found.values()), dataset.id)
+    return _table([known[name] for name in judged], list(judged.values()), dataset.id)
 
 
 def findings(
@@ -78,14 +78,7 @@ def findings(
     """
     known = {claim.id: claim for claim in brief_claims}
     chosen = list(known) if ids is None else list(ids)
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise LabError(
-            "Unknown claim",
-            found=", ".join(unknown),
-            expected="ids of data/brief/claims.csv",
-            next_step="Run `./lab claims` to see them all.",
-        )
+    publication.check_known(chosen, brief_claims)
     if dataset.budget not in (*BUDGETS, ATTACHED):
         raise LabError(
             f"The dataset {dataset.id} has a CPU budget that the lab does not know",
@@ -93,20 +86,20 @@ def findings(
             expected=", ".join((*BUDGETS, ATTACHED)),
             next_step="Check plan.budget.kind in its manifest.json.",
         )
-    each_one = (*dataset.earlier, dataset)
-    alone = [_alone(each, [known[name] for name in chosen]) for each in each_one]
-    found = {name: recordings.together(known[name], [each[name] for each in alone])
-             for name in chosen}  # fmt: skip
-    own = all(_on_brief_host(each) for each in each_one)
-    apart = all(_on_own_hosts(each) for each in each_one)
-    return {name: _in_scope(known[name], finding, own, apart) for name, finding in found.items()}
+    recorded = (*dataset.earlier, dataset)
+    alone = [_alone(data, [known[name] for name in chosen]) for data in recorded]
+    together = {
+        name: recordings.together(known[name], [by_id[name] for by_id in alone]) for name in chosen
+    }
+    own, apart = all(map(_on_brief_host, recorded)), all(map(_on_own_hosts, recorded))
+    return {name: _in_scope(known[name], finding, own, apart) for name, finding in together.items()}
 
 
 def _alone(dataset: Dataset, chosen: Sequence[Claim]) -> dict[str, recordings.Recording]:
     """Judge claims by one recording, whatever their scope."""
     evidence = cache(lambda: Evidence(dataset))
-    found = {claim.id: _judge_one(claim, dataset, evidence) for claim in chosen}
-    return {claim.id: recordings.of(claim, dataset, found[claim.id]) for claim in chosen}
+    judged = {claim.id: _judge_one(claim, dataset, evidence) for claim in chosen}
+    return {claim.id: recordings.of(claim, dataset, judged[claim.id]) for claim in chosen}
 
 
 def _on_brief_host(dataset: Dataset) -> bool:
@@ -124,8 +117,8 @@ def _on_own_hosts(dataset: Dataset) -> bool:
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
     """Return the rows of claims for which there is no dataset."""
-    found = [_in_scope(claim, _without_data(claim)) for claim in brief_claims]
-    return _table(brief_claims, found, "")
+    judged = [_in_scope(claim, _without_data(claim)) for claim in brief_claims]
+    return _table(brief_claims, judged, "")
 
 
 def _in_scope(
@@ -173,17 +166,17 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         return Finding(UNKNOWN, f"its check crashed: {type(error).__name__}: {error}")
     fails = state.holds is False
     if why_not is not None or fails:
-        found = _ruled_out(why_not) if why_not else _failed(claim, state, finding, evidence)
+        ruled_out = _ruled_out(why_not) if why_not else _failed(claim, state, finding, evidence)
         also = state.words if why_not and fails else ""
         measured = finding is not None and pd.notna(finding.measured.value)
-        if found.verdict == BY_CONSTRUCTION and not measured:
+        if ruled_out.verdict == BY_CONSTRUCTION and not measured:
             # Nothing was measured that could show the value that quotas or sizes force.
-            found = replace(found, verdict=NOT_TESTABLE)
-        parts = [found.numbers, also]
+            ruled_out = replace(ruled_out, verdict=NOT_TESTABLE)
+        parts = [ruled_out.numbers, also]
         if measured:
             parts += [_per_cpu(claim, finding.measured.value, cpus), f"measured: {finding.numbers}"]
-            found = replace(found, measured=finding.measured)
-        return replace(found, numbers="; ".join(filter(None, parts)))
+            ruled_out = replace(ruled_out, measured=finding.measured)
+        return replace(ruled_out, numbers="; ".join(filter(None, parts)))
     if finding is None:
         if waits := _waits(claim, dataset, 1):
             return Finding(INCONCLUSIVE, "", f"not measured yet: {lacking}", waits=waits)
@@ -210,10 +203,10 @@ def _failed(
     """
     exact = not claim.metric.startswith("p95")
     outside = [
-        each.contrast
-        for each in (finding.compared if finding and exact else ())
-        if each.judged and each.against.bounded and each.contrast in state.ratios
-        and not each.against.low <= state.ratios[each.contrast] <= each.against.high
+        one.contrast
+        for one in (finding.compared if finding and exact else ())
+        if one.judged and one.against.bounded and one.contrast in state.ratios
+        and not one.against.low <= state.ratios[one.contrast] <= one.against.high
     ]  # fmt: skip
     words = [state.words, state.forced]
     if outside:

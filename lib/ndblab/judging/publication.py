@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -38,8 +38,6 @@ T = TypeVar("T")
 _BRIEF_MODEL = "EPYC 7742"
 _HOST = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
 _REASON = re.compile(rf"{BY_CONSTRUCTION}: .+|(?!yes|{BY_CONSTRUCTION}).+")
-
-
 READING = "ndb_top:"
 """Begins the statement of a claim that is a single number on an `ndb_top` screen."""
 
@@ -165,7 +163,7 @@ def is_brief_host(cpus: float, cpu_model: str) -> bool:
 def claims(folder: Path = FOLDER) -> list[Claim]:
     """Read the claims; LabError if the file is missing or a row is damaged; it names the line."""
     keys = {source.key for source in sources(folder)}
-    found: dict[str, Claim] = {}
+    by_id: dict[str, Claim] = {}
     path = folder / "claims.csv"
     columns = [name for name in Claim.__dataclass_fields__ if name != "budgets"]
     for line, row in _rows(path, [*columns, *BUDGETS]):
@@ -175,7 +173,7 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
             high=_float(path, line, "high", row["high"]),
             budgets={budget: row[budget] for budget in BUDGETS},
         )
-        _check(path, line, "id", claim.id, claim.id != "" and claim.id not in found, "a new id")
+        _check(path, line, "id", claim.id, claim.id != "" and claim.id not in by_id, "a new id")
         _check(path, line, "source", claim.source, claim.source in keys, "a key of sources.csv")
         _one_of(path, line, "kind", claim.kind, KINDS)
         _one_of(path, line, "comparison", claim.comparison, tuple(COMPARISONS))
@@ -190,8 +188,20 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
         for budget, answer in claim.budgets.items():
             good = answer == "yes" or _HOST.fullmatch(answer) or _REASON.fullmatch(answer)
             _check(path, line, budget, answer, bool(good), '"yes", a condition, or a reason')
-        found[claim.id] = claim
-    return list(found.values())
+        by_id[claim.id] = claim
+    return list(by_id.values())
+
+
+def check_known(ids: Iterable[str], claims: Iterable[Claim]) -> None:
+    """Raise a LabError that names the ids that none of these claims has."""
+    known = {claim.id for claim in claims}
+    if unknown := [name for name in ids if name not in known]:
+        raise LabError(
+            "Unknown claim",
+            found=", ".join(unknown),
+            expected="ids of data/brief/claims.csv",
+            next_step="Run `./lab claims` to see them all.",
+        )
 
 
 def corrections(folder: Path = FOLDER) -> list[Correction]:
@@ -218,7 +228,7 @@ def tables(folder: Path = FOLDER) -> dict[str, list[Item]]:
 def anchors(figure: str | int | None = None, folder: Path = FOLDER) -> list[Anchor]:
     """Read the published numbers that can be drawn, of one figure or of all."""
     path = folder / "anchors.csv"
-    found = []
+    chosen = []
     for line, row in _rows(path, [field.name for field in dataclasses.fields(Anchor)]):
         _one_of(path, line, "exactness", row["exactness"], ("stated", "about", "bound"))
         _one_of(path, line, "bound", row["bound"], ("", "upper", "lower"))
@@ -228,8 +238,8 @@ def anchors(figure: str | int | None = None, folder: Path = FOLDER) -> list[Anch
             _check(path, line, name, row[name], number is not None, "a number")
             numbers[name] = kind(number or 0)
         if figure is None or row["figure"] == str(figure):
-            found.append(Anchor(**{**row, **numbers}))
-    return found
+            chosen.append(Anchor(**{**row, **numbers}))
+    return chosen
 
 
 def _read(kind: type[T], path: Path) -> list[T]:

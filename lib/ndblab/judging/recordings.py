@@ -78,39 +78,39 @@ def of(claim: Claim, dataset: Dataset, finding: Finding) -> Recording:
     return Recording(where, finding, _starts(claim, dataset, finding))
 
 
-def together(claim: Claim, found: Sequence[Recording]) -> Finding:
+def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
     """Return the finding of all recordings, the newest last."""
-    tested = [each for each in found if each.finding.verdict in TESTED]
+    tested = [recording for recording in recorded if recording.finding.verdict in TESTED]
     if not tested:
         # A recording that measured it says more than a newer one that did not.
-        measured = [each for each in found if not math.isnan(each.finding.measured.value)]
-        return _named(measured[-1] if measured else found[-1], found)
-    finding = _named(tested[0], found) if len(tested) == 1 else _pooled(claim, tested)
-    known = [each.starts for each in tested if each.starts is not None]
+        measured = [one for one in recorded if not math.isnan(one.finding.measured.value)]
+        return _named(measured[-1] if measured else recorded[-1], recorded)
+    finding = _named(tested[0], recorded) if len(tested) == 1 else _pooled(claim, tested)
+    known = [recording.starts for recording in tested if recording.starts is not None]
     starts = sum(known) if known else None
     if finding.verdict in _DECIDED and starts is not None and starts < STARTS:
         why = f"{ONE_START}, within which it is {finding.verdict}; {finding.why}"
         few = [name for name, number in tested[-1].starts_of.items() if number < STARTS]
         return replace(finding, verdict=INCONCLUSIVE, why=why, waits=dict.fromkeys(few))
-    trials = sum(each.finding.trials or 0 for each in tested)
+    trials = sum(recording.finding.trials or 0 for recording in tested)
     if finding.verdict == REPRODUCED and 0 < trials < TRIALS:
         why = f"{count(trials, 'run')} only, in which it is reproduced: what happens every second "
         why += f"time may be missed by fewer than {TRIALS}; {finding.why}"
         return replace(finding, verdict=INCONCLUSIVE, why=why, trials=trials)
     if finding.verdict not in _DECIDED:
         return finding
-    held = [f"in {len(tested)} of {count(len(found), 'recording')}"]
+    held = [f"in {len(tested)} of {count(len(recorded), 'recording')}"]
     held += [count(starts, "cluster start")] if starts else []
     held += [count(trials, "run")] if trials else []
     return replace(finding, held=", ".join(held), trials=trials or None)
 
 
-def _named(one: Recording, found: Sequence[Recording]) -> Finding:
+def _named(one: Recording, recorded: Sequence[Recording]) -> Finding:
     """Return the finding of one recording, with its host and time if it is not the newest.
 
     A reason why a claim is ruled out comes before them: it may hold for every recording.
     """
-    if one is found[-1] or not one.where:
+    if one is recorded[-1] or not one.where:
         return one.finding
     numbers = one.finding.numbers
     if one.finding.verdict in RULED_OUT:
@@ -120,11 +120,11 @@ def _named(one: Recording, found: Sequence[Recording]) -> Finding:
 
 
 def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
-    findings = [each.finding for each in tested]
-    alone = [f"{each.where}: {each.finding.numbers} ({_word(each)})" for each in tested]
+    findings = [recording.finding for recording in tested]
+    alone = [f"{one.where}: {one.finding.numbers} ({_word(one)})" for one in tested]
     words = {finding.verdict for finding in findings}
-    judged = [[one for one in each.compared if one.judged] for each in findings]
-    same = {tuple(one.contrast for one in each) for each in judged}
+    judged = [[one for one in finding.compared if one.judged] for finding in findings]
+    same = {tuple(one.contrast for one in comparisons) for comparisons in judged}
     if not all(judged) or len(same) > 1 or findings[-1].trials:
         # Counted, or not the same comparisons: nothing to pool, so all must say the same.
         newest, numbers = findings[-1], "; ".join(alone)
@@ -134,7 +134,7 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         shown = next((f for f in reversed(findings) if f.verdict not in _DECIDED), newest)
         why = "recordings do not all say the same"
         return replace(shown, verdict=INCONCLUSIVE, numbers=numbers, why=why, waits={})
-    tests = [pool(each, len(judged[-1])) for each in zip(*judged, strict=True)]
+    tests = [pool(comparisons, len(judged[-1])) for comparisons in zip(*judged, strict=True)]
     finding = replace(decide(claim, "all recordings together:", tests), waits={})
     finding = replace(finding, numbers="; ".join([finding.numbers, *alone]))
     finding = replace(finding, condition=findings[-1].condition)
@@ -142,7 +142,7 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
     if opposed in words:
         why = f"one recording alone is {opposed}; {finding.why}"
         return replace(finding, verdict=INCONCLUSIVE, why=why)
-    said = {_word(each) for each in tested}
+    said = set(map(_word, tested))
     if finding.verdict == INCONCLUSIVE and words <= {*_DECIDED} and len(said) == 1:
         why = f"each of {len(tested)} recordings alone is {said.pop()}, but together they have "
         return replace(finding, why=why + finding.why)
@@ -158,25 +158,24 @@ def _word(one: Recording) -> str:
     return f"{word} in {count(trials, 'run')}" if trials < TRIALS else word
 
 
-def pool(found: Sequence[Comparison], tests: int = 1) -> Comparison:
+def pool(comparisons: Sequence[Comparison], tests: int = 1) -> Comparison:
     """Pool what each recording measured into one comparison.
 
     Parameters
     ----------
     tests : number of comparisons of the claim, any of which may contradict it.
     """
-    newest = found[-1]
-    if not all(one.estimate.bounded for one in found):
+    newest = comparisons[-1]
+    if not all(one.estimate.bounded for one in comparisons):
         return replace(newest, estimate=Estimate(newest.estimate.value), corrected=None)
-    if {one.estimate for one in found} == {Estimate(*[newest.estimate.value] * 3)}:
+    if {one.estimate for one in comparisons} == {Estimate(*[newest.estimate.value] * 3)}:
         # Counted, and the same in all: there is no error to pool.
         return newest
-    log = newest.log and all(one.estimate.low > 0 for one in found)
+    log = newest.log and all(one.estimate.low > 0 for one in comparisons)
     to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
-    values = [float(to(one.estimate.value)) for one in found]
-    errors = [
-        float(to(one.estimate.high) - to(one.estimate.low)) / 2 / _widths(one) for one in found
-    ]
+    values = [float(to(one.estimate.value)) for one in comparisons]
+    halves = [float(to(one.estimate.high) - to(one.estimate.low)) / 2 for one in comparisons]
+    errors = [half / _widths(one) for half, one in zip(halves, comparisons, strict=True)]
 
     def interval(confidence: float) -> Estimate:
         return Estimate(*(float(back(x)) for x in recordings.pooled(values, errors, confidence)))
@@ -206,10 +205,10 @@ def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> dict[str, int]:
     varies = not math.isclose(finding.measured.low, finding.measured.high)
     if dataset.budget == ATTACHED or not varies or claim.metric.startswith(_COUNTED):
         return {}
-    found = {}
+    starts = {}
     for name in names:
         try:
-            found[name] = contrasts.whole(dataset.slices, name)["start"].nunique()
+            starts[name] = contrasts.whole(dataset.slices, name)["start"].nunique()
         except MissingData:
             continue
-    return found
+    return starts

@@ -22,8 +22,8 @@ def are_measured(source: str, versions: Mapping[str, str]) -> bool:
     ----------
     versions : from its manifest; the names of the second engine's begin with "second_".
     """
-    found = tuple(rondb_series(versions.get(name, "")) for name in ("ndb", "second_ndb"))
-    return found == NEEDED[source]
+    series = tuple(rondb_series(versions.get(name, "")) for name in ("ndb", "second_ndb"))
+    return series == NEEDED[source]
 
 
 def engines(versions: Mapping[str, str]) -> tuple[str, str]:

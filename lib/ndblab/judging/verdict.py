@@ -202,38 +202,36 @@ def decide(
     note : what the reader must know besides the values.
     missing : what was not measured though the claim is about it; then nothing is decided.
     """
-    judged = [each for each in comparisons if each.judged]
+    judged = [comparison for comparison in comparisons if comparison.judged]
     if not judged:
         raise MissingData("none of the points to compare")
-    outcomes = [each.outcome(claim) for each in judged]
-    decisive = next(each for each in ("against", "open", "for") if each in outcomes)
+    outcomes = [comparison.outcome(claim) for comparison in judged]
+    decisive = next(outcome for outcome in ("against", "open", "for") if outcome in outcomes)
     verdict = {"against": CONTRADICTED, "open": INCONCLUSIVE, "for": REPRODUCED}[decisive]
     if missing:
         verdict = INCONCLUSIVE
-    candidates = [each for each, found in zip(judged, outcomes, strict=True) if found == decisive]
+    candidates = [one for one, outcome in zip(judged, outcomes, strict=True) if outcome == decisive]
     shown_one = min(candidates, key=lambda comparison: comparison.margin(claim))
-    source = with_tolerance(claim)
-    why = {
-        REPRODUCED: f"as published: {source}",
-        CONTRADICTED: f"published: {source}",
-        INCONCLUSIVE: f"too wide an interval to decide; published: {source}",
-    }[verdict]
     if missing:
-        why = f"only part of the claim was tested (missing: {missing}); published: {source}"
-    elif verdict == INCONCLUSIVE and not shown_one.estimate.bounded:
+        why = f"only part of the claim was tested (missing: {missing}); published"
+    elif verdict != INCONCLUSIVE:
+        why = "as published" if verdict == REPRODUCED else "published"
+    elif not shown_one.estimate.bounded:
         few = any(comparison.contrast for comparison in candidates)
-        why = f"{NO_INTERVAL_YET if few else NO_INTERVAL}; published: {source}"
-    elif verdict == INCONCLUSIVE and replace(shown_one, corrected=None).outcome(claim) != "open":
+        why = f"{NO_INTERVAL_YET if few else NO_INTERVAL}; published"
+    elif replace(shown_one, corrected=None).outcome(claim) != "open":
         why = "too wide an interval to contradict, corrected for the number of comparisons; "
-        why += f"published: {source}"
-    waits: dict[str, Mapping[int, float] | None] = {}
-    if verdict == INCONCLUSIVE:
-        for comparison, outcome in zip(judged, outcomes, strict=True):
-            if outcome == "open" and comparison.contrast:
-                waits[comparison.contrast] = comparison.chances(claim)
+        why += "published"
+    else:
+        why = "too wide an interval to decide; published"
+    waits = {
+        comparison.contrast: comparison.chances(claim)
+        for comparison, outcome in zip(judged, outcomes, strict=True)
+        if verdict == INCONCLUSIVE and outcome == "open" and comparison.contrast
+    }
     return Finding(
-        verdict, _sentence(subject, comparisons, note), why, shown_one.estimate, waits,
-        compared=tuple(comparisons),
+        verdict, _sentence(subject, comparisons, note), f"{why}: {with_tolerance(claim)}",
+        shown_one.estimate, waits, compared=tuple(comparisons),
     )  # fmt: skip
 
 

@@ -74,9 +74,9 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
     if this_host.cpu_limit:
         yield Finding("note", "CPU limit", f"this process may use {this_host.cpu_limit:g} CPUs")
     if this_host.usable_cpus < CPUS:
-        found = f"{this_host.usable_cpus:g} usable; the lab needs {CPUS}"
+        usable = f"{this_host.usable_cpus:g} usable; the lab needs {CPUS}"
         remedy = "Use a larger machine, or raise the limit of the container or the affinity."
-        yield Finding("note", "CPUs", found, remedy)
+        yield Finding("note", "CPUs", usable, remedy)
     thing, controller = "CPU bandwidth control", this_host.cpu_controller
     how = _CONTROLLERS.get(controller.kind)
     if how and not (controller.kind == "systemd" and own_cgroup.in_scope()):
@@ -86,8 +86,8 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
         yield Finding("note", thing, controller.reason, remedy)
     if own_cgroup.ends_at_log_out(Path("/"), user.name()):
         linger = requirements.as_root(f"loginctl enable-linger {user.name()}")
-        found = "systemd ends the lab, and a cluster, soon after your last session ends"
-        yield Finding("note", "log-out", found, f"To let them go on: {linger}")
+        ending = "systemd ends the lab, and a cluster, soon after your last session ends"
+        yield Finding("note", "log-out", ending, f"To let them go on: {linger}")
     home = start_stop.home()
     nearest = next(p for p in (home, *home.parents) if p.exists())
     if os.access(nearest, os.W_OK):
@@ -136,8 +136,8 @@ def _planned(this_host: host.Host) -> Plan | LabError:
 
 def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
     if isinstance(plan, LabError):
-        found = f"{plan.what}: {plan.found}"
-        yield Finding("missing", "plan (quick)", found, plan.next_step or "")
+        refusal = f"{plan.what}: {plan.found}"
+        yield Finding("missing", "plan (quick)", refusal, plan.next_step or "")
         return
     memory = f"{plan.memory_bytes / 2**30:.1f} GiB of memory"
     yield Finding("ok", "plan (quick)", f"{plan.budget.kind} ({plan.budget.reason}), {memory}")
@@ -156,8 +156,8 @@ def _root(this_host: host.Host, plan: Plan | LabError, tools: Iterable[Tool]) ->
     lacks = feasible.lacks(this_host, *plans, tools=tools)
     if lacks:
         state = "missing" if any(lack.needed for lack in lacks) else "note"
-        found = "".join(f"\n        - {lack}" for lack in lacks)
-        yield Finding(state, "only root can give", found, requirements.next_step(lacks))
+        listing = "".join(f"\n        - {lack}" for lack in lacks)
+        yield Finding(state, "only root can give", listing, requirements.next_step(lacks))
 
 
 def _tool(tool: Tool) -> Finding:
@@ -198,8 +198,8 @@ def _ndb() -> Finding:
     lacks = requirements.of_tarball(release.file) if release else []
     if lacks:
         names = ", ".join(lack.what for lack in lacks)
-        found = f"not installed, and {release} needs what is not here: {names}"
-        return Finding("missing", thing, found, _ROOT)
+        lacking = f"not installed, and {release} needs what is not here: {names}"
+        return Finding("missing", thing, lacking, _ROOT)
     source = f"{release}, the vendor's tarball" if release else "it from Debian's packages"
     remedy = (
         f"The first `./lab reproduce` installs {source}, once, before it measures: about "
@@ -214,5 +214,5 @@ def _sysbench() -> Finding:
     if install.has_debian():
         remedy = "It is installed with NDB Cluster."
         return Finding("note", "sysbench", "not installed yet", remedy)
-    found = "not on PATH, and without a Debian archive the lab cannot fetch it"
-    return Finding("missing", "sysbench", found, _ROOT)
+    reason = "not on PATH, and without a Debian archive the lab cannot fetch it"
+    return Finding("missing", "sysbench", reason, _ROOT)

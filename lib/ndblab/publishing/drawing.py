@@ -133,10 +133,10 @@ def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, Drawn]:
 
     Figures of data other than the recorded data are left out.
     """
-    found = {}
+    redrawn = {}
     for one in shown:
         if one.key == placement.KEY and data is not None:
-            found[one.file] = drawn(lambda: placed(data)[1])
+            redrawn[one.file] = drawn(lambda: placed(data)[1])
         key, of_host, _ = one.key.partition("-host")
         entry = figures.entries().get(key)
         if entry is None:
@@ -146,5 +146,5 @@ def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, Drawn]:
         if entry.recorded:
             source = entry.recorded()
         if source is not None and draw(key, source)[0].alt == one.alt:
-            found[one.file] = drawn(lambda: draw(key, source)[1])  # noqa: B023
-    return found
+            redrawn[one.file] = drawn(lambda: draw(key, source)[1])  # noqa: B023
+    return redrawn

@@ -42,15 +42,15 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
     """
     known = {claim.id: claim for claim in claims if claim.effect}
     tested = every["verdict"].isin(verdict.TESTED) & every["id"].isin(known.keys())
-    found = every[tested & every["measured"].notna()].rename(columns={"measured": "ratio"})
-    bounds = [verdict.allowed(known[name]) for name in found["id"]]
-    found = found.assign(
-        name=[known[name].effect for name in found["id"]],
+    rows = every[tested & every["measured"].notna()].rename(columns={"measured": "ratio"})
+    bounds = [verdict.allowed(known[name]) for name in rows["id"]]
+    rows = rows.assign(
+        name=[known[name].effect for name in rows["id"]],
         least=[low for low, _ in bounds],
         most=[high for _, high in bounds],
     )
     columns = ["id", "name", "ratio", "low", "high", "verdict", "least", "most"]
-    return found.sort_values("ratio", ascending=False)[columns].reset_index(drop=True)
+    return rows.sort_values("ratio", ascending=False)[columns].reset_index(drop=True)
 
 
 def title(rows: pd.DataFrame) -> str:

@@ -53,13 +53,10 @@ def versions(which: str = RECORDED) -> dict[str, str]:
     """Return the versions of NDB, mysqld and sysbench; empty if none is installed or known."""
     if which == RECORDED:
         return dict(recorded.obtain(TYPICAL).manifest["versions"])
-    if which != THIS:
-        return {}
     from ndblab import install
 
-    found = install.find()
-    return {} if found is None else {
-        "ndb": found.ndb_version,
-        "mysqld": found.mysqld_version,
-        "sysbench": found.sysbench_version,
-    }  # fmt: skip
+    binaries = install.find() if which == THIS else None
+    if binaries is None:
+        return {}
+    names = ("ndb", "mysqld", "sysbench")
+    return {name: getattr(binaries, f"{name}_version") for name in names}

@@ -94,7 +94,7 @@ def _rows(boxes: Sequence[Box], in_columns: bool) -> int:
 def describe(plan: Fields, cpus: float, clients: int) -> str:
     """Describe in words what `draw` shows."""
     hosts = _hosts(plan)
-    each = [
+    parts = [
         words
         for host in hosts
         for words in in_sentences(
@@ -102,7 +102,7 @@ def describe(plan: Fields, cpus: float, clients: int) -> str:
             (f"{box.name} ({box.limit})" for box in _boxes(plan, host, clients)),
         )
     ]
-    return " ".join(["Who runs where.", f"{_together(plan, cpus)}.", *each])
+    return " ".join(["Who runs where.", f"{_together(plan, cpus)}.", *parts])
 
 
 def _hosts(plan: Fields) -> list[str]:

@@ -16,7 +16,7 @@ from ndblab.error import LabError
 AT_ONCE = 2
 
 
-def each(work: Callable[..., Any], calls: Sequence[tuple], at_once: int = 1) -> Iterator[Any]:
+def run(work: Callable[..., Any], calls: Sequence[tuple], at_once: int = 1) -> Iterator[Any]:
     """Yield the result of each call, in the order of the calls.
 
     LabError if a call raised one, or its process died. The other processes are ended.

@@ -7,7 +7,6 @@ report's site.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +47,7 @@ def render(only: str | None = None) -> list[Path]:
     chosen = [catalogue.find(only)] if only else _published()
     written = [catalogue.notebook(experiment) for experiment in chosen]
     notebook.prepare()
-    list(processes.each(notebook.render, [(path,) for path in written], AT_ONCE))
+    list(processes.run(notebook.render, [(path,) for path in written], AT_ONCE))
     every, claims = verdict_tables.every(), publication.claims()
     effects.write(every, claims)
     every = verdict_tables.with_statements(every)
@@ -60,7 +59,7 @@ def render(only: str | None = None) -> list[Path]:
 def _published() -> list[Experiment]:
     """Return the experiments that have something to show: all but those never recorded."""
     every = catalogue.every().values()
-    return [each for each in every if each.grid is None or recorded.has(each)]
+    return [known for known in every if known.grid is None or recorded.has(known)]
 
 
 def with_findings(readme: str, every: pd.DataFrame) -> str:
@@ -71,13 +70,13 @@ def with_findings(readme: str, every: pd.DataFrame) -> str:
     every : verdicts with their statements (`verdict_tables`).
     """
 
-    def found(line: re.Match) -> str:
+    def finding(line: re.Match) -> str:
         answer = exhibit.answer(notebook.read(recorded.ROOT / line[1]))
         number = Path(line[1]).name.partition("_")[0]
         return f"- {answer.headline} ([{number}]({line[1]}))"
 
     tally = f"{_MARKS[0]}\n{_counted(every)}\n{_MARKS[1]}"
-    text = _FINDING.sub(found, readme)
+    text = _FINDING.sub(finding, readme)
     return re.sub(f"{_MARKS[0]}.*?{_MARKS[1]}", lambda _: tally, text, flags=re.DOTALL)
 
 
@@ -128,9 +127,9 @@ def results(every: pd.DataFrame) -> str:
 
 def _answer(experiment: Experiment) -> str:
     path = catalogue.notebook(experiment)
-    found = exhibit.answer(notebook.read(path))
+    answer = exhibit.answer(notebook.read(path))
     question = f"[{experiment.question}](../{path.relative_to(recorded.ROOT)})"
-    return f"- {question} {found.brief(_LINES)}" if found else f"- {question}"
+    return f"- {question} {answer.brief(_LINES)}" if answer else f"- {question}"
 
 
 def write_report(out: Path) -> Path:
@@ -139,28 +138,21 @@ def write_report(out: Path) -> Path:
     forest = effects.on_site(every, claims)
     every, chosen = verdict_tables.with_statements(every), _published()
     notebook.prepare()
-    svgs = processes.each(drawn, [(experiment,) for experiment in chosen], AT_ONCE)
-    sections = [_section(*each, every) for each in zip(chosen, svgs, strict=True)]
+    svgs = processes.run(drawn, [(experiment,) for experiment in chosen], AT_ONCE)
+    sections = [
+        _section(experiment, redrawn, every)
+        for experiment, redrawn in zip(chosen, svgs, strict=True)
+    ]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
-    sections += [section for source in OWN for section in source()]
+    sections += own.sections(measurement.RUNS, recorded.ROOT / "out")
     rest, tally = every[~every["id"].isin(judged)], _counted(every).replace("`", "")
-    return report.write(
-        out, sections, rest, findings(), forest, tally, compared=history.read()
-    )  # fmt: skip
+    return report.write(out, sections, rest, findings(), forest, tally, history.read())
 
 
 def findings() -> list[Path]:
     """Return the notebooks whose findings the README states, in its order."""
     readme = README.read_text(encoding="utf-8")
     return [recorded.ROOT / line[1] for line in _FINDING.finditer(readme)]
-
-
-def _own_data() -> list[report.Section]:
-    return own.sections(measurement.RUNS, recorded.ROOT / "out")
-
-
-OWN: tuple[Callable[[], Iterable[report.Section]], ...] = (_own_data,)
-"""Functions that return the report's sections of the user's own data, in first-page order."""
 
 
 def drawn(experiment: Experiment) -> dict[str, Drawn]:

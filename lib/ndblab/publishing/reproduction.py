@@ -131,7 +131,10 @@ def _left_out(
     chosen: Sequence[Experiment], sources: Mapping[str, str | None], request: Request
 ) -> dict[str, str]:
     """Return the experiments of several that are left out, with the reason, by name."""
-    reasons = {each.name: _why_not(each, sources[each.name], request) for each in chosen}
+    reasons = {
+        experiment.name: _why_not(experiment, sources[experiment.name], request)
+        for experiment in chosen
+    }
     return {name: why for name, why in reasons.items() if why}
 
 
@@ -147,7 +150,7 @@ def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: P
         (experiment, place, out, room)
         for experiment, place, room in zip(chosen, where, rooms, strict=True)
     ]
-    texts = processes.each(_publish, calls, processes.AT_ONCE)
+    texts = processes.run(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
             print(text)
@@ -206,7 +209,9 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     measured, folder = (data.path, out / data.id) if data else (None, out / experiment.name)
     # The dataset is held until the end, so that the notebook obtains the same one.
-    values = _parameters(experiment, measured, source)
+    values: dict[str, object] = {}
+    if source != RECORDED and not experiment.reads:
+        values = {"dataset": str(measured.resolve())} if measured else {"host": THIS}
     from ndblab.publishing import verdict_tables
     from ndblab.publishing.notebook import exhibit
     from ndblab.publishing.report import notebook_page
@@ -228,14 +233,6 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     where += [f"{name}  {_relative(place)}" for name, place in tables.items()]
     shown = [_as_text(name, place) for name, place in tables.items()]
     return "\n\n".join([*shown, terminal.screen(experiment, answer, judged, where)])
-
-
-def _parameters(
-    experiment: Experiment, measured: Path | None, source: str | None
-) -> dict[str, object]:
-    if source == "recorded" or experiment.reads:
-        return {}
-    return {"dataset": str(measured.resolve())} if measured else {"host": THIS}
 
 
 def _as_text(name: str, file: Path) -> str:

@@ -46,13 +46,13 @@ def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
     """
     data = asked if isinstance(asked, Dataset) else None
     name = asked if isinstance(asked, str) else asked.experiment
-    found = answers.answer(name, table_of_verdicts, data)
+    said = answers.answer(name, table_of_verdicts, data)
     where, is_told = "", True
     if data is not None:
         is_told = _is_told(data)
         where = f"{data.describe_host(in_short=True)}, CPU budget {data.budget}, {data.id}"
-    text = exhibit.below_head(found) if is_told else f"**In short.** {found}"
-    display(Markdown(text), metadata=exhibit.of_answer(found, where))
+    text = exhibit.below_head(said) if is_told else f"**In short.** {said}"
+    display(Markdown(text), metadata=exhibit.of_answer(said, where))
 
 
 def _is_told(data: Dataset) -> bool:
@@ -171,7 +171,7 @@ def sizes(data: Dataset) -> Markdown:
 
 def provenance(*data: Dataset, labels: tuple[str, ...] = ("",)) -> None:
     """Show where datasets come from: host, versions, budget, profile, times; a column for each."""
-    columns = pd.DataFrame([_facts(each) for each in data], index=labels).T
+    columns = pd.DataFrame(list(map(_facts, data)), index=labels).T
     table(columns, "provenance", index=True, header=len(data) > 1)
     display(Markdown(" ".join(map(_raw, data))))
 

@@ -45,17 +45,17 @@ def screen(
 
 
 def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
-    found = verdict_tables.with_statements(table)
-    top = found["statement"].str.startswith(READING)
-    theirs = ~top & (found["verdict"] == verdict.NOT_COMPARABLE)
+    claims = verdict_tables.with_statements(table)
+    top = claims["statement"].str.startswith(READING)
+    theirs = ~top & (claims["verdict"] == verdict.NOT_COMPARABLE)
     counted = []
     if top.any():
-        words = verdict_tables.tally(found[top])
+        words = verdict_tables.tally(claims[top])
         counted.append(f"{count(int(top.sum()), 'reading')} of ndb_top: {words}")
     if theirs.any():
         values = count(int(theirs.sum()), "absolute value")
         counted.append(f"{values} of another machine: shown on the page, not judged")
-    shown = found[~top & ~theirs]
+    shown = claims[~top & ~theirs]
     ruled_out = shown["verdict"].isin(verdict.RULED_OUT)
     if len(shown) + len(counted) > room and ruled_out.any():
         words = verdict_tables.tally(shown[ruled_out])
@@ -77,8 +77,8 @@ def rooms(experiments: int) -> list[int | None]:
     """
     if experiments == 1:
         return [None]
-    each, more = divmod(max(0, MOST_OF_ALL - 1 - experiments), experiments)
-    return [each + (place < more) for place in range(experiments)]
+    lines, more = divmod(max(0, MOST_OF_ALL - 1 - experiments), experiments)
+    return [lines + (place < more) for place in range(experiments)]
 
 
 def few_lines(

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ndblab import dataset
 from ndblab.design.catalogue import find
-from ndblab.error import LabError
 from ndblab.judging import judge, publication, verdict
 from ndblab.measuring import recorded
 
@@ -22,11 +21,10 @@ def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame
 
     For a recorded dataset, all recordings of its experiment count.
     """
-    published = _published(only)
-    prefixes = find(data.experiment).claims
-    ids = [claim.id for claim in published if claim.id.startswith(prefixes)]
-    ids = [i for i in ids if only is None or i in only]
-    return judge.judge(data, ids, published)
+    published, prefixes = publication.claims(), find(data.experiment).claims
+    publication.check_known(only or (), published)
+    chosen = [claim.id for claim in published if only is None or claim.id in only]
+    return judge.judge(data, [name for name in chosen if name.startswith(prefixes)], published)
 
 
 def every(only: Sequence[str] | None = None) -> pd.DataFrame:
@@ -34,7 +32,8 @@ def every(only: Sequence[str] | None = None) -> pd.DataFrame:
 
     LabError if there is no such claim.
     """
-    published = _published(only)
+    published = publication.claims()
+    publication.check_known(only or (), published)
     order = {claim.id: i for i, claim in enumerate(published)}
     tables = [of(data, only) for data in recorded.every()]
     judged = {name for table in tables for name in table["id"]}
@@ -74,16 +73,3 @@ def from_csv(text: str) -> pd.DataFrame:
     return pd.read_csv(
         io.StringIO(text), dtype=words, keep_default_na=False, na_values=empty, index_col=False
     )
-
-
-def _published(ids: Sequence[str] | None) -> list[publication.Claim]:
-    published = publication.claims()
-    known = {claim.id for claim in published}
-    if unknown := [name for name in ids or () if name not in known]:
-        raise LabError(
-            "Unknown claim",
-            found=", ".join(unknown),
-            expected="ids of data/brief/claims.csv",
-            next_step="Run `./lab claims` to see them all.",
-        )
-    return published

@@ -20,7 +20,7 @@ import pandas as pd
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.statistics import sequential
-from ndblab.statistics.estimate import CONFIDENCE, Estimate
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, from_logs
 
 A, B = "a", "b"
 APART_S = 300
@@ -36,10 +36,10 @@ def whole(slices: pd.DataFrame, contrast: str) -> pd.DataFrame:
     mine = slices[slices["contrast"] == contrast]
     good = mine[(mine["status"] == OK) & (mine["qps"] > 0)]
     counted = good.groupby("block")["run_id"].transform("count")
-    found = good[counted == good["of"]]
-    if found.empty:
+    complete = good[counted == good["of"]]
+    if complete.empty:
         raise MissingData(f"no whole block of the contrast {contrast}")
-    return found.sort_values(["block", "slot", "side"])
+    return complete.sort_values(["block", "slot", "side"])
 
 
 def log_ratios(
@@ -53,14 +53,14 @@ def log_ratios(
     ----------
     quantity : a column of `slices`, or any positive quantity of slices by run id.
     """
-    found = whole(slices, contrast)
-    half = found["slot"] > found["of"] / 2
-    apart = found[["block", "start"]].drop_duplicates()["block"].duplicated().any()
-    sides_of_halves = found[["block", "side"]].assign(half=half).drop_duplicates()
+    blocks = whole(slices, contrast)
+    half = blocks["slot"] > blocks["of"] / 2
+    apart = blocks[["block", "start"]].drop_duplicates()["block"].duplicated().any()
+    sides_of_halves = blocks[["block", "side"]].assign(half=half).drop_duplicates()
     halves = sides_of_halves[["block", "half"]].drop_duplicates()
     if apart or len(sides_of_halves) < 2 * len(halves):
-        half = pd.Series(0, index=found.index)
-    sides = _means(found, contrast, quantity, np.log, [found["block"], half])
+        half = pd.Series(0, index=blocks.index)
+    sides = _means(blocks, contrast, quantity, np.log, [blocks["block"], half])
     if not {A, B} <= set(sides):
         raise MissingData(f"the contrast {contrast} has only one side")
     return (sides[A] - sides[B]).unstack().dropna().to_numpy()
@@ -83,16 +83,16 @@ def levels(
     """
     blocks = whole(slices, contrast)
     scale = np.log if log else lambda values: values
-    found = _means(blocks, contrast, quantity, scale, [blocks["block"]])[side].dropna()
+    means = _means(blocks, contrast, quantity, scale, [blocks["block"]])[side].dropna()
     if apart_s:
         mine = slices[slices["contrast"] == contrast]
         began = pd.to_datetime(mine["started_utc"]).groupby(mine["block"]).min()
         kept: list[int] = []
-        for block in found.index:
+        for block in means.index:
             if not kept or (began[block] - began[kept[-1]]).total_seconds() >= apart_s:
                 kept.append(block)
-        found = found[kept]
-    return found.to_numpy()
+        means = means[kept]
+    return means.to_numpy()
 
 
 def of_blocks(logs: np.ndarray) -> np.ndarray:
@@ -102,8 +102,7 @@ def of_blocks(logs: np.ndarray) -> np.ndarray:
 
 def ratio(logs: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
     """Return the ratio of a contrast from its logarithms, with the interval of `sequential`."""
-    with np.errstate(over="ignore"):
-        return Estimate(*(float(x) for x in np.exp(sequential.interval(logs, confidence))))
+    return from_logs(sequential.interval(logs, confidence))
 
 
 def measured_ratio(
@@ -117,17 +116,17 @@ def measured_ratio(
 
 
 def _means(
-    found: pd.DataFrame, contrast: str, quantity: str | pd.Series, scale, by: list[pd.Series]
+    blocks: pd.DataFrame, contrast: str, quantity: str | pd.Series, scale, by: list[pd.Series]
 ) -> pd.DataFrame:
     """Return the mean of a scaled quantity: one row per group, one column per side.
 
     A group has no mean if one of its slices lacks the quantity.
     """
     named = isinstance(quantity, str)
-    values = found[quantity] if named else found["run_id"].astype(str).map(quantity)
+    values = blocks[quantity] if named else blocks["run_id"].astype(str).map(quantity)
     values = values.astype(float)
     known = values.notna() & ((values > 0) | (scale is not np.log))
-    scaled = scale(values.where(known)).groupby([*by, found["side"].astype(str)])
+    scaled = scale(values.where(known)).groupby([*by, blocks["side"].astype(str)])
     means = scaled.mean()[scaled.count() == scaled.size()]
     if means.empty:
         raise MissingData(f"no whole block of {contrast} has this quantity")

@@ -32,10 +32,10 @@ class Usage:
 
     def of_roles(self, run_ids: Sequence[str]) -> pd.DataFrame:
         """Return the CPU of each role in these runs; MissingData if none was recorded."""
-        found = self.roles.reindex(list(run_ids)).dropna(how="all")
-        if found.empty:
+        roles = self.roles.reindex(list(run_ids)).dropna(how="all")
+        if roles.empty:
             raise MissingData("no CPU of processes was recorded")
-        return found.fillna(0.0)
+        return roles.fillna(0.0)
 
     def of_serving(self, run_ids: Sequence[str], servers: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients, run by run.
@@ -45,8 +45,8 @@ class Usage:
         hold for a duet's slices, in which the servers of both sides have clients. MissingData if
         none was recorded.
         """
-        each = self._servers[self._servers["run_id"].isin(run_ids)]
-        serving = each.sort_values("cpu_pct", ascending=False).groupby("run_id").head(servers)
+        pct = self._servers[self._servers["run_id"].isin(run_ids)]
+        serving = pct.sort_values("cpu_pct", ascending=False).groupby("run_id").head(servers)
         if serving.empty:
             raise MissingData("no CPU of mysqld was recorded")
         return serving.groupby("run_id")["cpu_pct"].sum()
@@ -60,25 +60,25 @@ class Usage:
         -------
         `run_id`, `node_id`, `thr_no`, `thread` (the kind), `pct`.
         """
-        found = self._threads[self._threads["run_id"].isin(run_ids)]
-        if found.empty:
+        threads = self._threads[self._threads["run_id"].isin(run_ids)]
+        if threads.empty:
             raise MissingData("no NDB threads were recorded")
-        return found
+        return threads
 
     @cached_property
     def _threads(self) -> pd.DataFrame:
         keys = ["run_id", "node_id", "thr_no", "thread"]
-        each = [
+        means = [
             part[keys].assign(pct=part["os_user_pct"] + part["os_system_pct"])
             .groupby(keys, observed=True, sort=False)["pct"].mean()
             for part in _parts(self._ndb_threads)
         ]  # fmt: skip
-        return pd.concat(each).reset_index().astype({"run_id": str, "thread": str})
+        return pd.concat(means).reset_index().astype({"run_id": str, "thread": str})
 
     @cached_property
     def _servers(self) -> pd.DataFrame:
-        found = _mean_pct(_parts(self._processes), ["run_id", "node_id"], "mysqld")
-        return found.rename("cpu_pct").reset_index().astype({"run_id": str})
+        pct = _mean_pct(_parts(self._processes), ["run_id", "node_id"], "mysqld")
+        return pct.rename("cpu_pct").reset_index().astype({"run_id": str})
 
     def of_others(self, runs: pd.DataFrame, cpus: float) -> pd.Series:
         """Return the CPU of unrelated processes, in percent of the host's CPUs.
@@ -106,9 +106,9 @@ def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
     """
     keys, parts = ["run_id", "role", "node_id"], _parts(processes)
     grouped = (part.groupby(keys, observed=True, sort=False) for part in parts)
-    each = pd.concat([group[["rss_bytes"]].mean() for group in grouped])
-    each["cpu_pct"] = _mean_pct(parts, keys)
-    role = each.groupby(level=["run_id", "role"], observed=True, sort=False)
+    by_process = pd.concat([group[["rss_bytes"]].mean() for group in grouped])
+    by_process["cpu_pct"] = _mean_pct(parts, keys)
+    role = by_process.groupby(level=["run_id", "role"], observed=True, sort=False)
     table = role.agg(
         processes=("cpu_pct", "count"), cpu_pct=("cpu_pct", "sum"), rss_bytes=("rss_bytes", "sum")
     )
@@ -131,11 +131,11 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     good = summary.good(runs)
     used = Usage(processes, processes.iloc[:0]).roles.reindex(columns=list(QUERY_ROLES))
     used = used.reindex(good["run_id"].astype(str)).set_index(good.index)
-    each = 1e4 * used.div(good["qps"].astype(float), axis=0)
+    costs = 1e4 * used.div(good["qps"].astype(float), axis=0)
     keys = summary.point_columns(good)
-    each = each.rename(columns="{}_us".format).assign(qps_mean=good["qps"].astype(float))
-    each["cpu_us"] = each[[f"{role}_us" for role in QUERY_ROLES]].sum(axis=1, min_count=1)
-    points = each.groupby([good[key] for key in keys], observed=True)
+    costs = costs.rename(columns="{}_us".format).assign(qps_mean=good["qps"].astype(float))
+    costs["cpu_us"] = costs[[f"{role}_us" for role in QUERY_ROLES]].sum(axis=1, min_count=1)
+    points = costs.groupby([good[key] for key in keys], observed=True)
     table = points.mean()
     bounds = {point: estimate.positive(values)[1:] for point, values in points["cpu_us"]}
     table["low"] = [low for low, _ in bounds.values()]

@@ -98,27 +98,27 @@ def positive(values: Values, confidence: float = CONFIDENCE) -> Estimate:
 
     If one is zero there are no logarithms: the interval is then that of `mean`, cut off at zero.
     """
-    x = np.asarray(values, float)
-    return _bounded(x, confidence, 0.0, math.inf, np.log, np.exp)
+    return _bounded(np.asarray(values, float), confidence, math.inf, np.log, np.exp)
 
 
-def share(values: Values, confidence: float = CONFIDENCE, whole: float = 1.0) -> Estimate:
-    """Return the mean of parts of a whole, with the t interval of their logits.
+def share(values: Values, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of parts of 1, with the t interval of their logits.
 
-    If one is zero or the whole there are no logits: the interval is then that of `mean`, cut off at
-    both.
+    If one is 0 or 1 there are no logits: the interval is then that of `mean`, cut off at both.
     """
-    x = np.asarray(values, float)
-
-    def back(logits: np.ndarray) -> np.ndarray:
-        return whole * scipy.special.expit(logits)
-
-    return _bounded(x, confidence, 0.0, whole, lambda part: scipy.special.logit(part / whole), back)
+    scale, back = scipy.special.logit, scipy.special.expit
+    return _bounded(np.asarray(values, float), confidence, 1.0, scale, back)
 
 
 def geometric(values: Values, confidence: float = CONFIDENCE) -> Estimate:
     """Return the geometric mean of positive values with the t interval of their logarithms."""
-    return Estimate(*(float(x) for x in np.exp(mean(_logs(values), confidence))))
+    return from_logs(mean(_logs(values), confidence))
+
+
+def from_logs(logs: Estimate) -> Estimate:
+    """Return the estimate of a positive quantity from that of its logarithm."""
+    with np.errstate(over="ignore"):
+        return Estimate(*np.exp(logs).tolist())
 
 
 def ratio(
@@ -136,23 +136,18 @@ def ratio(
     centre = float(sides[0].mean() - sides[1].mean())
     known = [pooled.of_point(variability(side)) for side in sides]
     if not all(side.freedom for side in known):
-        return Estimate(float(np.exp(centre)))
+        return from_logs(Estimate(centre))
     parts = [one.deviation**2 / side.size for one, side in zip(known, sides, strict=True)]
     half = 0.0
     if sum(parts) > 0:
         # Scaled by the larger one, as squares of tiny variances underflow to zero.
         scaled = [part / max(parts) for part in parts]
-        each = [part**2 / one.freedom for part, one in zip(scaled, known, strict=True)]
-        half = float(t(sum(scaled) ** 2 / sum(each), confidence)) * math.sqrt(sum(parts))
-    return _exp(centre, half)
+        terms = [part**2 / one.freedom for part, one in zip(scaled, known, strict=True)]
+        half = float(t(sum(scaled) ** 2 / sum(terms), confidence)) * math.sqrt(sum(parts))
+    return from_logs(Estimate(centre, centre - half, centre + half))
 
 
-def peak_ratio(
-    top: Sequence[Values],
-    base: Sequence[Values],
-    pooled: Variability,
-    confidence: float = CONFIDENCE,
-) -> Estimate:
+def peak_ratio(top: Sequence[Values], base: Sequence[Values], pooled: Variability) -> Estimate:
     """Return the ratio of two peaks, each the best geometric mean among one side's points.
 
     A peak is picked from noisy means, so the interval comes from a parametric bootstrap that picks
@@ -177,18 +172,17 @@ def peak_ratio(
         drawn.append((means + error * noise).max(axis=1))
     centre = float(best[0] - best[1])
     if not bounded:
-        return Estimate(float(np.exp(centre)))
-    tail = (1 - confidence) / 2
+        return from_logs(Estimate(centre))
+    tail = (1 - CONFIDENCE) / 2
     least, most = np.quantile(drawn[0] - drawn[1], [tail, 1 - tail])
-    low, high = np.exp([2 * centre - most, 2 * centre - least])
-    return Estimate(float(np.exp(centre)), float(low), float(high))
+    return from_logs(Estimate(centre, 2 * centre - float(most), 2 * centre - float(least)))
 
 
-def _bounded(x: np.ndarray, confidence: float, least: float, most: float, to, back) -> Estimate:
-    """Return the mean with a t interval on another scale, or one cut off at what is possible."""
+def _bounded(x: np.ndarray, confidence: float, most: float, to, back) -> Estimate:
+    """Return the mean with a t interval on another scale, or one cut off at 0 and `most`."""
     plain = mean(x, confidence)
-    if not plain.bounded or not (np.all(x > least) and np.all(x < most)):
-        return Estimate(plain.value, *np.clip(plain[1:], least, most).tolist())
+    if not plain.bounded or not np.all((x > 0) & (x < most)):
+        return Estimate(plain.value, *np.clip(plain[1:], 0.0, most).tolist())
     _, low, high = mean(to(x), confidence)
     centre, half = to(plain.value), (high - low) / 2
     with np.errstate(over="ignore"):
@@ -202,9 +196,3 @@ def _logs(values: Values) -> np.ndarray:
     if x.size == 0 or not np.all(np.isfinite(x) & (x > 0)):
         raise ValueError("logarithms need at least one value, all of them positive and finite")
     return np.log(x)
-
-
-def _exp(centre: float, half: float) -> Estimate:
-    with np.errstate(over="ignore"):
-        low, high = np.exp([centre - half, centre + half])
-    return Estimate(float(np.exp(centre)), float(low), float(high))

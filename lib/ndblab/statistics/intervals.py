@@ -26,26 +26,23 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     else:
         result.loc[result["runs"] < 2, ["low", "high"]] = np.nan
     if "run_id" in table:
-        result["run_ids"] = table.groupby(by, observed=True)["run_id"].agg(_joined)
+        ids = table.groupby(by, observed=True)["run_id"]
+        result["run_ids"] = ids.agg(lambda names: " ".join(map(str, names)))
     return result.reset_index()
 
 
-def _joined(ids: pd.Series) -> str:
-    return " ".join(map(str, ids))
-
-
-def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: str = "run") -> str:
+def described(runs: pd.Series, bands: str = "Bands", per: str = "point", what: str = "run") -> str:
     """Describe how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------
     bands : what intervals are drawn as.
-    each, what : nouns of the count, as in "3 runs per point": `what` is counted per `each`.
+    per, what : nouns of the count, as in "3 runs per point".
     """
     counts = runs[runs > 0]
     fewest, most = int(counts.min()), int(counts.max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
-    words = [f"{number} {what if most == 1 else f'{what}s'} per {each}."]
+    words = [f"{number} {what if most == 1 else f'{what}s'} per {per}."]
     if most > 2:
         words.append(f"{bands}: 95 % confidence interval of the mean.")
         words += [f"With fewer than three {what}s there is none."] if fewest < 3 else []

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.statistics import estimate
-from ndblab.statistics.estimate import CONFIDENCE, Estimate, Variability
+from ndblab.statistics.estimate import Estimate, Variability
 
 PAIR = ["repeat", "servers", "clients", "workload"]
 
@@ -33,7 +33,7 @@ def log_ratios(top: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
     return both[["clients"]].assign(log=np.log(both["qps"] / both["qps_base"]))
 
 
-def ratio(logs: pd.DataFrame, clients: Sequence[int], confidence: float = CONFIDENCE) -> Estimate:
+def ratio(logs: pd.DataFrame, clients: Sequence[int]) -> Estimate:
     """Return the geometric mean of the ratios at these numbers of clients, with its t interval.
 
     The variability is that of pairs at equal clients. That of the pairs asked for is shrunk towards
@@ -47,7 +47,7 @@ def ratio(logs: pd.DataFrame, clients: Sequence[int], confidence: float = CONFID
     known = _variability(logs).of_point(_variability(asked))
     if known.freedom == 0:
         return Estimate(math.exp(centre))
-    half = float(estimate.t(known.freedom, confidence)) * known.deviation / math.sqrt(len(asked))
+    half = float(estimate.t(known.freedom)) * known.deviation / math.sqrt(len(asked))
     return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half))
 
 

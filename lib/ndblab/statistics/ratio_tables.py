@@ -71,8 +71,8 @@ def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
                 logs = contrasts.log_ratios(slices, name, quantity)
             except MissingData:
                 continue
-            found = contrasts.whole(slices, name)
-            sides = {side: rows for side, rows in found.groupby(found["side"].astype(str))}
+            blocks = contrasts.whole(slices, name)
+            sides = {side: rows for side, rows in blocks.groupby(blocks["side"].astype(str))}
             means = [float(sides[side][quantity].mean()) for side in (contrasts.A, contrasts.B)]
             clients = int(sides[contrasts.A]["clients"].iloc[0])
             rows.append([name, len(logs), clients, *means, *contrasts.ratio(logs)])
@@ -88,11 +88,11 @@ def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFram
         asked[ALL] = counts
     rows = []
     for label, clients in asked.items():
-        found = pairs.ratio(logs, clients)
+        ratio = pairs.ratio(logs, clients)
         means = [side.loc[side["clients"].isin(clients), "qps"].mean() for side in (top, base)]
         if label == ALL:
             means = [float("nan")] * 2
         number = int(logs["clients"].isin(clients).sum())
-        rows.append([label, number, *means, *found])
+        rows.append([label, number, *means, *ratio])
     columns = ["clients", "pairs", "qps", f"qps_{name}", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)

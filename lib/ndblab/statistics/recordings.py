@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 
 from ndblab.statistics import sequential
-from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, from_logs, t
 
 
 def pooled(
@@ -43,11 +43,11 @@ def pooled(
     return Estimate(centre, centre - half, centre + half)
 
 
-def of_contrast(logs: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> Estimate:
+def of_contrast(logs: Sequence[np.ndarray]) -> Estimate:
     """Return the ratio of a contrast over recordings, from its logarithms in each (`contrasts`)."""
-    values = [float(each.mean()) for each in logs]
-    errors = [sequential.deviation(each) / math.sqrt(len(each)) for each in logs]
-    return Estimate(*(float(x) for x in np.exp(pooled(values, errors, confidence))))
+    values = [float(units.mean()) for units in logs]
+    errors = [sequential.deviation(units) / math.sqrt(len(units)) for units in logs]
+    return from_logs(pooled(values, errors))
 
 
 def between(values: np.ndarray, variances: np.ndarray) -> float:

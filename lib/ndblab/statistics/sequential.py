@@ -106,7 +106,7 @@ def chances(
         return None
     _, now_low, now_high = interval(x, confidence)
     low, high = (-math.inf if now_low >= low else low), (math.inf if now_high <= high else high)
-    centre, spread, found = float(x.mean()), deviation(x), {}
+    centre, spread, by_look = float(x.mean()), deviation(x), {}
     for look in (look for look in LOOKS if look > units):
         half = half_width(spread, look, parts, confidence)
         scale = (spread or math.ulp(1.0)) * math.sqrt(1 / units - 1 / look)
@@ -115,8 +115,8 @@ def chances(
             return float(scipy.special.stdtr((units - 1) * parts, (bound - centre) / scale))
 
         inside = max(0.0, below(high - half) - below(low + half))
-        found[look] = inside + below(low - half) + 1 - below(high + half)
-    return found
+        by_look[look] = inside + below(low - half) + 1 - below(high + half)
+    return by_look
 
 
 def probable_look(chances: Mapping[int, float]) -> float:

@@ -137,8 +137,8 @@ def quantile(
     """Return a quantile of the samples; with `of_mean`, over their mean."""
 
     def statistic(x: np.ndarray) -> np.ndarray:
-        found = np.quantile(x, at, axis=-1)
-        return found / x.mean(axis=-1) if of_mean else found
+        values_at = np.quantile(x, at, axis=-1)
+        return values_at / x.mean(axis=-1) if of_mean else values_at
 
     return _sectioned(_samples(values), interval_s, confidence, statistic)
 
@@ -157,8 +157,8 @@ def band(
         # A section without any throughput has no width.
         return (high - low) / np.where(high > 0, high + low, 1.0)
 
-    found = _sectioned(_samples(values), interval_s, confidence, half_width)
-    return found._replace(high=min(found.high, 1.0))
+    width = _sectioned(_samples(values), interval_s, confidence, half_width)
+    return width._replace(high=min(width.high, 1.0))
 
 
 def windows_share(
@@ -184,9 +184,9 @@ def windows_share(
         raise ValueError(f"a run of {x.size} samples has no windows of {length}")
     means = sliding_window_view(x, length).mean(axis=1)
     squares = (means / x.mean() - 1) ** 2
-    found = _sectioned(squares, interval_s, confidence, lambda part: part.mean(axis=-1))
+    spread = _sectioned(squares, interval_s, confidence, lambda part: part.mean(axis=-1))
     with np.errstate(divide="ignore"):
-        shares = [float(2 * scipy.special.ndtr(within / np.sqrt(square)) - 1) for square in found]
+        shares = [float(2 * scipy.special.ndtr(within / np.sqrt(square)) - 1) for square in spread]
     return Estimate(shares[0], shares[2], shares[1])
 
 

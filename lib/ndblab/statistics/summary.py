@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.dataset.schema import WITHOUT_QUERIES
-from ndblab.machine import interference as company
+from ndblab.machine import interference
 from ndblab.planning.workload import is_good, overran
 from ndblab.statistics.estimate import t
 
@@ -68,7 +68,7 @@ def disturbed(runs: pd.DataFrame) -> pd.Series:
     """
     if "company_pct" not in runs:
         return pd.Series(False, index=runs.index)
-    return runs["company_pct"] > company.LIMIT_PCT
+    return runs["company_pct"] > interference.LIMIT_PCT
 
 
 def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Series:

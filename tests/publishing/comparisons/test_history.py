@@ -32,12 +32,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_same_sides_compared_again_belong_together(runs: Path) -> None:
     """By time, each with its engine; what both sides have is part of the load."""
-    found = {(each.a, each.b): each for each in history.read(runs)}
-    assert found.keys() == {("the default", "ndb_batch_size=65536"), ("servers=1", "servers=2")}
-    again = found["the default", "ndb_batch_size=65536"]
-    assert [each.engine for each in again.entries] == ["9.6.0", "9.7.4"]
-    assert all(each.outcome == "faster" for each in again.entries)
-    assert "ndb_batch_size=65536" in found["servers=1", "servers=2"].load
+    by_sides = {(one.a, one.b): one for one in history.read(runs)}
+    assert by_sides.keys() == {("the default", "ndb_batch_size=65536"), ("servers=1", "servers=2")}
+    again = by_sides["the default", "ndb_batch_size=65536"]
+    assert [entry.engine for entry in again.entries] == ["9.6.0", "9.7.4"]
+    assert all(entry.outcome == "faster" for entry in again.entries)
+    assert "ndb_batch_size=65536" in by_sides["servers=1", "servers=2"].load
 
 
 def test_two_engines_are_named_by_side() -> None:
@@ -63,7 +63,7 @@ def test_the_page_shows_each_comparison_and_a_picture(runs: Path, tmp_path: Path
 
 def test_intervals_stand_below_each_other_with_their_host(runs: Path) -> None:
     """Where there are several hosts, the label says which."""
-    first, *_ = (each for each in history.read(runs) if len(each.entries) == 2)
+    first, *_ = (one for one in history.read(runs) if len(one.entries) == 2)
     entries = [first.entries[0], dataclasses.replace(first.entries[1], host="another")]
     [ax] = figure.draw("x", entries).axes
     labels = [label.get_text() for label in ax.get_yticklabels()]
@@ -72,19 +72,19 @@ def test_intervals_stand_below_each_other_with_their_host(runs: Path) -> None:
 
 def test_a_history_says_what_counts_as_equal_and_what_has_no_value(runs: Path) -> None:
     """The band is that of the user; a comparison that was ended at once has its row."""
-    first, *_ = (each for each in history.read(runs) if len(each.entries) == 2)
+    first, *_ = (one for one in history.read(runs) if len(one.entries) == 2)
     none = dataclasses.replace(first.entries[1], ratio=math.nan, low=math.nan, high=math.nan)
     drawn = figure.draw("x", [first.entries[0], none], within=0.2)
-    said = {each.get_text().replace("\xa0", " ") for each in drawn.findobj(Text)}
+    said = {text.get_text().replace("\xa0", " ") for text in drawn.findobj(Text)}
     assert "no whole block" in said
-    assert any("within 20 % of equal" in each for each in said)
-    assert not any("nan" in each for each in said)
+    assert any("within 20 % of equal" in text for text in said)
+    assert not any("nan" in text for text in said)
 
 
 def test_a_comparison_has_a_notebook_beside_its_dataset(runs: Path) -> None:
     """Executed, with the answer first, a figure, the difference to paste, links that lead, and the
     configuration as it ran."""
-    [first] = (each for each in history.read(runs) if len(each.entries) == 2)
+    [first] = (one for one in history.read(runs) if len(one.entries) == 2)
     data = dataset.read(runs / first.entries[0].dataset)
     file = notebook.write(data, 0.02)
     assert file == data.path.with_name(f"{data.id}.ipynb")

@@ -71,7 +71,7 @@ def test_what_is_now_is_compared_under_the_stored_load(lab: SimpleNamespace) -> 
     assert "before" not in first
     assert "This has changed: it was +4." in again
     baseline = Baseline.of("nightly")
-    assert [each.outcome for each in baseline.entries] == ["faster", "slower"]
+    assert [entry.outcome for entry in baseline.entries] == ["faster", "slower"]
     page = (baseline.folder / "trend.html").read_text()
     assert "This has changed" in page
     assert "data:image/png;base64," in page
@@ -83,13 +83,13 @@ def test_the_answer_for_programs_has_the_change_and_the_trend(lab: SimpleNamespa
     watch.save("nightly", [], {})
     for _ in lab.faster:
         text, status = watch.compare("nightly", ["ndb_batch_size=64K"], as_json=True)
-    found = json.loads(text)
+    answer = json.loads(text)
     assert status == 1
-    assert Path(found["dataset"]).is_dir()
-    assert found["baseline"] == "nightly"
-    assert found["change"].startswith("This has changed: it was +4.")
-    assert Path(found["trend"]).is_file()
-    assert found["go_on"] == ""
+    assert Path(answer["dataset"]).is_dir()
+    assert answer["baseline"] == "nightly"
+    assert answer["change"].startswith("This has changed: it was +4.")
+    assert Path(answer["trend"]).is_file()
+    assert answer["go_on"] == ""
     same, status = watch.compare("nightly", [], as_json=True)
     assert json.loads(same) == {"outcome": "alike", "baseline": "nightly", "exit_status": status}
 

@@ -26,23 +26,22 @@ LAST = 40
 """The most comparisons that the figure shows: the last ones."""
 
 
-def draw(title: str, entries: Sequence[Entry], note: str = "", within: float = WITHIN) -> Figure:
+def draw(title: str, entries: Sequence[Entry], within: float = WITHIN) -> Figure:
     """Draw the throughput of B over A, comparison by comparison.
 
     Parameters
     ----------
-    note : how to read this figure, beyond what holds for all.
     within : distance from equal, as a share, that counted as equivalent.
     """
     shown = entries[-LAST:]
-    hosts = list(dict.fromkeys(each.host for each in shown))
+    hosts = list(dict.fromkeys(entry.host for entry in shown))
     rows = pd.DataFrame(
-        [(_name(each, hosts), *each.estimate, _percent(each.estimate)) for each in shown],
+        [(_name(entry, hosts), *entry.estimate, _percent(entry.estimate)) for entry in shown],
         columns=["name", "ratio", "low", "high", "text"],
     )
     # Equal names would share a row.
     rows["name"] += rows.groupby("name").cumcount().map("\N{ZERO WIDTH SPACE}".__mul__)
-    notes = [note, f"Line: 95 % interval. Shaded: within {100 * within:g} % of equal."]
+    notes = [f"Line: 95 % interval. Shaded: within {100 * within:g} % of equal."]
     with sheet.page(_HEAD_IN + _ROW_IN * len(rows)) as figure:
         forest.draw(
             figure.subplots(), rows, "queries/s, B over A",
@@ -51,13 +50,14 @@ def draw(title: str, entries: Sequence[Entry], note: str = "", within: float = W
         lines = [f"{place}: {host}" for place, host in enumerate(hosts, 1)]
         source = hosts[0] if len(hosts) == 1 else f"Hosts {'; '.join(lines)}"
         kept = f" The last {count(LAST, 'comparison')}." if len(entries) > LAST else ""
-        sheet.sign(figure, Head(title, [each for each in notes if each]), f"{source}.{kept}")
+        sheet.sign(figure, Head(title, notes), f"{source}.{kept}")
     return figure
 
 
 def describe(entries: Sequence[Entry]) -> str:
     """Say in words what the figure shows."""
-    return " ".join(f"{each.day}, NDB {each.engine}: {each.sentence}" for each in entries[-LAST:])
+    lines = [f"{entry.day}, NDB {entry.engine}: {entry.sentence}" for entry in entries[-LAST:]]
+    return " ".join(lines)
 
 
 def png(figure: Figure) -> bytes:

@@ -67,22 +67,22 @@ def read(folder: Path | None = None) -> list[History]:
     folder : folder of the datasets; None for this lab's. Unreadable datasets are left out.
     """
     folder = folder or measurement.RUNS / made.NAME
-    found = []
+    comparisons = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         with suppress(LabError):
             data = datasets.read(path)
             if data.manifest["status"] == COMPLETE:
-                found.append((question(data.manifest), entry(data)))
-    return together(found)
+                comparisons.append((question(data.manifest), entry(data)))
+    return together(comparisons)
 
 
-def together(found: Iterable[tuple[Question, Entry]]) -> list[History]:
+def together(comparisons: Iterable[tuple[Question, Entry]]) -> list[History]:
     """Put comparisons of the same question together, in the order of time."""
     groups: dict[Question, list[Entry]] = {}
-    for asked, each in sorted(found, key=lambda pair: pair[1].measured_utc):
-        groups.setdefault(asked, []).append(each)
+    for asked, comparison in sorted(comparisons, key=lambda pair: pair[1].measured_utc):
+        groups.setdefault(asked, []).append(comparison)
     histories = [History(*asked, tuple(entries)) for asked, entries in groups.items()]
-    return sorted(histories, key=lambda each: each.entries[-1].measured_utc, reverse=True)
+    return sorted(histories, key=lambda history: history.entries[-1].measured_utc, reverse=True)
 
 
 def question(manifest: Mapping[str, Any]) -> Question:
@@ -100,16 +100,16 @@ def question(manifest: Mapping[str, Any]) -> Question:
 
 def entry(data: datasets.Dataset, within: float = WITHIN) -> Entry:
     """Judge a comparison, and say on what it was measured."""
-    manifest, found = data.manifest, judged.judge(data, within)
+    manifest, result = data.manifest, judged.judge(data, within)
     return Entry(
         str(manifest.get("finished_utc") or manifest["started_utc"]),
         engine(manifest["versions"]),
         data.describe_host(),
-        found.outcome,
-        *found.throughput,
-        answer.headline(found, within),
-        answer.sentence(found, within),
-        found.status,
+        result.outcome,
+        *result.throughput,
+        answer.headline(result, within),
+        answer.sentence(result, within),
+        result.status,
         data.id,
     )
 

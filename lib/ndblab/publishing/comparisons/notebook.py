@@ -35,7 +35,7 @@ def write(data: Dataset, within: float) -> Path:
     with writing(file):
         nbformat.write(content, file)
     # A process of its own, as cells leave their state in it.
-    list(processes.each(notebook.render, [(file,)]))
+    list(processes.run(notebook.render, [(file,)]))
     return file
 
 

@@ -41,10 +41,10 @@ def write_in_report(site: Path, histories: Sequence[History]) -> None:
         return
     (site / "figures").mkdir(exist_ok=True)
     shown = []
-    for number, each in enumerate(histories, 1):
+    for number, history in enumerate(histories, 1):
         src = f"figures/comparison-{number}.png"
-        (site / src).write_bytes(_picture(each.entries))
-        shown.append(_shown(f"A: {each.a}. B: {each.b}", each.load, src, each.entries))
+        (site / src).write_bytes(_picture(history.entries))
+        shown.append(_shown(f"A: {history.a}. B: {history.b}", history.load, src, history.entries))
     page.write(site, PLACE, _TEMPLATE, title="Your own comparisons", lead="", histories=shown)
 
 
@@ -80,4 +80,4 @@ def _shown(heading: str, load: str, src: str, entries: Sequence[Entry]) -> Shown
 
 
 def _picture(entries: Sequence[Entry], within: float = WITHIN) -> bytes:
-    return figure.png(figure.draw(entries[-1].headline, entries, within=within))
+    return figure.png(figure.draw(entries[-1].headline, entries, within))

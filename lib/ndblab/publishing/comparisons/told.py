@@ -31,12 +31,12 @@ def answer(data: Dataset, within: float) -> None:
 
 def forest(data: Dataset, within: float) -> None:
     """Show the three ratios with their intervals and blocks."""
-    found, sides = judged.judge(data, within), made.sides_of(data.manifest["asked"])
-    if not found.blocks:
+    result, sides = judged.judge(data, within), made.sides_of(data.manifest["asked"])
+    if not result.blocks:
         display(Markdown("There is no whole block yet."))
         return
-    text = answers.sentence(found, within)
-    drawn = figure.draw(data, found, sides, within)
+    text = answers.sentence(result, within)
+    drawn = figure.draw(data, result, sides, within)
     display(drawn, metadata=exhibit.of_figure(exhibit.picture(made.NAME, text, text)))
 
 

@@ -27,7 +27,7 @@ from ndblab.measuring.manifest import ROOT
 from ndblab.publishing.comparisons import history, pages
 from ndblab.publishing.comparisons.history import Entry
 from ndblab.statistics import sequential
-from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.estimate import Estimate, from_logs
 from ndblab.workloads.own import resolving
 
 BASELINES = ROOT / "data/baselines"
@@ -170,11 +170,11 @@ def compare(
     except Alike:
         # One side names a setting that the other has by default.
         return nothing
-    found = json.loads(text)
-    data = datasets.read(found["dataset"])
+    result = json.loads(text)
+    data = datasets.read(result["dataset"])
     entry = history.entry(data, asked.band)
     baseline.append(entry)
-    entries = [each for each in baseline.entries if each.host == entry.host]
+    entries = [one for one in baseline.entries if one.host == entry.host]
     change = trend(entries)
     lead = " ".join([entry.sentence, change]).strip()
     a, b, under = history.question(data.manifest)
@@ -187,7 +187,7 @@ def compare(
         longer = f"{typed} --minutes {_longer(data, asked.band)}"
     if as_json:
         watched = {"go_on": longer, "baseline": baseline.name, "change": change, "trend": str(page)}
-        return json.dumps(found | watched, indent=1), status
+        return json.dumps(result | watched, indent=1), status
     lines = [f"A: {a}", f"B: {b}", "", lead, ""]
     if longer:
         lines.append(f"Measure it anew, for longer: {longer}")
@@ -227,7 +227,7 @@ def trend(entries: Sequence[Entry]) -> str:
     if not entries or not entries[-1].estimate.bounded:
         return ""
     # A comparison that was ended before it had an interval says nothing about the others.
-    entries = [each for each in entries if each.estimate.bounded]
+    entries = [entry for entry in entries if entry.estimate.bounded]
     first = 0
     for place in range(1, len(entries)):
         before, when = _before(entries[first:place])
@@ -244,11 +244,11 @@ def trend(entries: Sequence[Entry]) -> str:
 
 def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
     """Return the mean ratio of comparisons, or the last one if they are too few; say which."""
-    mean = sequential.interval(np.log([each.ratio for each in entries]))
+    mean = sequential.interval(np.log([entry.ratio for entry in entries]))
     if not mean.bounded:
         return entries[-1].estimate, "the time before"
     times = f"on average of the {len(entries)} times before"
-    return Estimate(*(float(x) for x in np.exp(mean))), times
+    return from_logs(mean), times
 
 
 def _request(words: Sequence[str], load: Mapping[str, Any], **options: Any) -> Request:

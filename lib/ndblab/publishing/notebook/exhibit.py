@@ -82,8 +82,8 @@ def answer(content: NotebookNode) -> Answer | None:
     from ndblab.judging.answers import Answer
 
     for output in _outputs(content):
-        if found := output.get("metadata", {}).get(MARKDOWN, {}).get(_ANSWER):
-            return Answer(**{name: tuple(clauses) for name, clauses in found.items()})
+        if said := output.get("metadata", {}).get(MARKDOWN, {}).get(_ANSWER):
+            return Answer(**{name: tuple(clauses) for name, clauses in said.items()})
     return None
 
 
@@ -95,13 +95,13 @@ def is_answer(output: NotebookNode) -> bool:
 def picture_of(output: NotebookNode) -> Picture | None:
     """Return the figure that an output of a cell shows; None for anything else."""
     names = {field.name for field in fields(Picture)}
-    found = output.get("metadata", {}).get(PNG, {})
-    return Picture(**{name: found[name] for name in names}) if names <= found.keys() else None
+    shown = output.get("metadata", {}).get(PNG, {})
+    return Picture(**{name: shown[name] for name in names}) if names <= shown.keys() else None
 
 
-def below_head(found: Answer) -> str:
+def below_head(shown: Answer) -> str:
     """Return what the head of a notebook leaves out of an answer; empty if that is nothing."""
-    rest = found.split(_FIRST)[1]
+    rest = shown.split(_FIRST)[1]
     return f"**Also.** {rest}" if rest else ""
 
 
@@ -113,30 +113,30 @@ def lead(content: NotebookNode) -> None:
     """
     from ndblab.judging.clauses import sentence
 
-    found = answer(content)
+    shown = answer(content)
     marked = [cell for cell in content.cells if _FINDING.search(cell.source)]
-    if found is None or not marked:
+    if shown is None or not marked:
         return
-    first, _ = found.split(_FIRST)
-    advice, where = (" ".join(map(sentence, said)) for said in (found.advice, _where(content)))
+    first, _ = shown.split(_FIRST)
+    advice, where = (" ".join(map(sentence, said)) for said in (shown.advice, _where(content)))
     parts = {"Finding": first, "Advice": advice, "Measured on": where}
     block = "\n".join(f"**{name}.** {text}\n" for name, text in parts.items() if text)
     for cell in marked:
         cell.source = _FINDING.sub(lambda marks: f"{marks[1]}{block}{marks[2]}", cell.source)
     for output in filter(is_answer, _outputs(content)):
-        output.data[MARKDOWN] = below_head(found)
+        output.data[MARKDOWN] = below_head(shown)
 
 
 def _where(content: NotebookNode) -> list[str]:
     shown = (output.get("metadata", {}).get(MARKDOWN, {}) for output in _outputs(content))
-    return [found[_WHERE] for found in shown if found.get(_WHERE)]
+    return [metadata[_WHERE] for metadata in shown if metadata.get(_WHERE)]
 
 
 def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
     """Return the figures of an executed notebook, each with its data by type (PNG in base 64)."""
     for output in _outputs(content):
-        if found := picture_of(output):
-            yield found, output.data
+        if shown := picture_of(output):
+            yield shown, output.data
 
 
 def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
@@ -159,8 +159,8 @@ def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
     """
     from ndblab.figures import points
 
-    def explained(found: re.Match) -> str:
-        words, place = points.read(html.unescape(found[2]))
+    def explained(point: re.Match) -> str:
+        words, place = points.read(html.unescape(point[2]))
         address, words = link(place), html.escape(words)
         href = f' href="{html.escape(address)}"' if address else ""
         return f'<a{href} tabindex="0" pointer-events="all"><title>{words}</title>'
@@ -169,7 +169,7 @@ def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
         return ""
     svg = _ONLY_FOR_EDITORS.sub("", svg[svg.index("<svg") :]).strip()
     # A hundredth of a point is less than a screen shows.
-    svg = _COORDINATES.sub(lambda found: _BEYOND_HUNDREDTHS.sub("", found[0]), svg)
+    svg = _COORDINATES.sub(lambda match: _BEYOND_HUNDREDTHS.sub("", match[0]), svg)
     svg = _WITHOUT_EFFECT.sub("", svg)
     # One font family for all texts, named once.
     svg = svg.replace(" font-family: 'DejaVu Sans';", "")
@@ -190,9 +190,9 @@ def take_out(content: NotebookNode) -> list[tuple[str, str, bytes]]:
     for output in _outputs(content):
         if PNG in output.get("data", {}):
             output.data.pop(SVG, None)
-        if found := output.get("metadata", {}).pop(HTML, None):
-            name = found[_TABLE].lower()
-            files.append((name, f"{name.replace(' ', '')}.csv", found[_CSV].encode()))
+        if table := output.get("metadata", {}).pop(HTML, None):
+            name = table[_TABLE].lower()
+            files.append((name, f"{name.replace(' ', '')}.csv", table[_CSV].encode()))
     return files
 
 

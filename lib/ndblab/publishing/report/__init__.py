@@ -31,10 +31,9 @@ def write(
     findings: Sequence[Path] = (),
     forest: str = "",
     tally: str = "",
-    published: Path = publication.FOLDER,
     compared: Sequence[History] = (),
 ) -> Path:
-    """Write the site and return its first page, `out`/index.html.
+    """Write the site, with what the sources published; return its first page, `out`/index.html.
 
     LabError if `out` holds anything but an earlier report, a dataset is damaged or incomplete, or a
     notebook cannot be shown without the network.
@@ -43,14 +42,13 @@ def write(
     ----------
     unjudged : claims that no section's data can judge, in the columns of a section's verdicts.
     findings, forest, tally : as for `index_page.write`.
-    published : the folder of what the sources published; its CSV files come with the site.
     compared : the user's own comparisons.
     """
-    sources, claims = publication.sources(published), publication.claims(published)
-    found = claims_page.rows(sections, unjudged, claims, sources)
+    sources, claims = publication.sources(), publication.claims()
+    rows = claims_page.rows(sections, unjudged, claims, sources)
     with replacing(out) as site:
         (site / "published").mkdir()
-        tables = sorted(published.glob("*.csv"))
+        tables = sorted(publication.FOLDER.glob("*.csv"))
         for file in tables:
             (site / "published" / file.name).write_bytes(file.read_bytes())
         places = notebook_page.places(sections, tables)
@@ -61,7 +59,7 @@ def write(
             if section.dataset is not None:
                 files = dataset_page.write(site, section)
             notebook_page.write(site, section, places, files, before, after)
-        claims_page.write(site, found)
+        claims_page.write(site, rows)
         comparisons.write_in_report(site, compared)
         index_page.write(site, sections, findings, forest, tally, bool(compared))
         index_page.write_data(site, sections, sources, [file.name for file in tables])

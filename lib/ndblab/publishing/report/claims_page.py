@@ -45,26 +45,26 @@ def rows(
     tables = [(s.verdicts, s, s.name) for s in sections if not s.own]
     tables.append((unjudged, None, "the claims not judged"))
     return [
-        Row(found, theirs.get(found.id, ""), section)
+        Row(row, theirs.get(row.id, ""), section)
         for table, section, where in tables
-        for found in _checked(table, where)
+        for row in _checked(table, where)
     ]
 
 
-def write(site: Path, found: Sequence[Row]) -> None:
+def write(site: Path, shown: Sequence[Row]) -> None:
     """Write claims.html into the site."""
     page.write(
         site, PLACE, "claims.html.j2",
-        rows=found,
-        counts=counts(found),
-        sources=sorted({row.source for row in found if row.source}),
-        sections=list(dict.fromkeys(row.section for row in found if row.section)),
+        rows=shown,
+        counts=counts(shown),
+        sources=sorted({row.source for row in shown if row.source}),
+        sections=list(dict.fromkeys(row.section for row in shown if row.section)),
     )  # fmt: skip
 
 
-def counts(found: Sequence[Row]) -> dict[str, int]:
+def counts(shown: Sequence[Row]) -> dict[str, int]:
     """Count rows by verdict, in the order of the verdicts."""
-    words = [row.verdict.verdict for row in found]
+    words = [row.verdict.verdict for row in shown]
     return {name: words.count(name) for name in page.VERDICTS if name in words}
 
 

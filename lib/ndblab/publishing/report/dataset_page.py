@@ -118,6 +118,7 @@ def write(site: Path, section: Section) -> list[Table]:
     ]
     tabled = {table.download.name for table in tables}
     shown = {key: value for key, value in dataset.manifest.items() if key != "files"}
+    runs, slices = dataset.runs, dataset.slices
     manifest = read_bytes(dataset.path / MANIFEST)
     (folder / MANIFEST).write_bytes(manifest)
     page.write(
@@ -135,25 +136,12 @@ def write(site: Path, section: Section) -> list[Table]:
         others=[_verified(dataset, name, folder) for name in others if name not in tabled],
         logs=_archive(dataset, configs, logs, folder),
         log_count=len(logs),
-        runs=_runs(dataset),
-        contrasts=_contrasts(dataset),
+        runs=runs[[name for name in _RUN_COLUMNS if name in runs]].rename(columns=_RUN_COLUMNS),
+        contrasts=None if slices.empty else ratio_tables.of_contrasts(slices),
         manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
     )
     return tables
-
-
-def _runs(dataset: Dataset) -> pd.DataFrame:
-    """Return what identifies each run, and what it gave."""
-    return dataset.runs[[name for name in _RUN_COLUMNS if name in dataset.runs]].rename(
-        columns=_RUN_COLUMNS
-    )
-
-
-def _contrasts(dataset: Dataset) -> pd.DataFrame | None:
-    if "slices" not in dataset.tables or dataset.slices.empty:
-        return None
-    return ratio_tables.of_contrasts(dataset.slices)
 
 
 def _verified(dataset: Dataset, name: str, folder: Path) -> Download:
@@ -220,18 +208,18 @@ def _nodes(nodes: Any) -> str | None:
         return None
     shares = {json.dumps(node.get("share"), sort_keys=True) for node in nodes}
     quota = (nodes[0].get("share") or {}).get("quota_cpus")
-    each = f", {page.number(quota)} CPUs each" if quota and len(shares) == 1 else ""
-    return f"{len(nodes)}{each}"
+    limit = f", {page.number(quota)} CPUs each" if quota and len(shares) == 1 else ""
+    return f"{len(nodes)}{limit}"
 
 
 def _periods(plan: Any, lengthened_us: Any) -> str:
     """Say whether periods differ, and which the kernel has lengthened for slow CPUs."""
-    each = [
+    lengthened = [
         f"{node} from {set_us / 1000:g} ms to {now_us / 1000:g} ms"
         for node, (set_us, now_us) in lengthened_us.items()
     ]
     parts = ["of a different length for each node"] if plan.get("staggered") else []
-    parts += [f"lengthened by the kernel: {', '.join(each)}"] if each else []
+    parts += [f"lengthened by the kernel: {', '.join(lengthened)}"] if lengthened else []
     return "; ".join(parts)
 
 
@@ -244,6 +232,6 @@ def _threads(threads: Any) -> str:
 def _filled(filled: Any) -> str | None:
     if not filled or not filled.get("data_memory_bytes"):
         return None
-    each = filled["data_memory_bytes"].items()
-    nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in each)
+    used = filled["data_memory_bytes"].items()
+    nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in used)
     return f"{nodes}, for {exact(filled['rows'])} rows"

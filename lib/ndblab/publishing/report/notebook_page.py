@@ -41,16 +41,16 @@ _SHOWN_ABOVE = re.compile(r"\A# [^\n]*\n?|<!-- finding -->.*?<!-- /finding -->\n
 
 def places(sections: Sequence[Section], published: Sequence[Path]) -> dict[Path, str]:
     """Return where in the site a link to a file or folder of the repository leads."""
-    found = {file.resolve(): f"published/{file.name}" for file in published}
+    addresses = {file.resolve(): f"published/{file.name}" for file in published}
     for section in sections:
         if section.notebook:
-            found[section.notebook.resolve()] = section.page
+            addresses[section.notebook.resolve()] = section.page
         if section.dataset is not None and section.dataset_page:
             folder = section.dataset.path.resolve()
-            found[folder] = found[folder.parent] = section.dataset_page
+            addresses[folder] = addresses[folder.parent] = section.dataset_page
             for name in section.dataset.manifest["files"]:
-                found[folder / name] = section.dataset_page
-    return found
+                addresses[folder / name] = section.dataset_page
+    return addresses
 
 
 def write(
@@ -158,7 +158,7 @@ def _halves(
         cells[at - 1], figure = "", f"{figure}\n{_markdown()(words)}"
     rest = "\n".join(cells)
     return tuple(
-        re.sub(r"<!--drawing (\d+)-->", lambda found: drawings[int(found[1])], text)
+        re.sub(r"<!--drawing (\d+)-->", lambda match: drawings[int(match[1])], text)
         for text in (_finished(half, file, place, places) for half in (figure, rest))
     )  # type: ignore[return-value]
 
@@ -194,7 +194,7 @@ def _cell(cell: NotebookNode, draw: Draw, without_outputs: bool) -> str:
     if cell.cell_type != "code":
         return ""
     code = f'<details class="code">\n<summary>Code</summary>\n{_code(cell.source)}</details>'
-    shown = [each for each in _outputs(cell) if not exhibit.is_answer(each)]
+    shown = [output for output in _outputs(cell) if not exhibit.is_answer(output)]
     html = _shown([] if without_outputs else shown, draw)
     return f"{code}\n{html}" if html else ""
 
@@ -244,10 +244,10 @@ def _code(source: str) -> str:
 def _refuse_loading(soup: BeautifulSoup, file: Path) -> None:
     inside = ("data:", f"../{_FIGURES}")
     loaded = [
-        str(found.get(attribute))
+        str(element.get(attribute))
         for tag, attribute in _LOADING.items()
-        for found in soup.find_all(tag)
-        if found.get(attribute) and not str(found[attribute]).startswith(inside)
+        for element in soup.find_all(tag)
+        if element.get(attribute) and not str(element[attribute]).startswith(inside)
     ]
     loaded += [text for s in soup.find_all("style") if _IN_STYLE.search(text := s.get_text())]
     loaded += ["a script" for script in soup.find_all("script") if not script.get("src")]
@@ -284,10 +284,10 @@ def _lead_into_site(link: Tag, file: Path, place: str, places: Mapping[Path, str
     target = urlsplit(str(link["href"]))
     if target.scheme or not target.path:
         return
-    found = places.get((file.parent / unquote(target.path)).resolve())
-    if found is None:
+    address = places.get((file.parent / unquote(target.path)).resolve())
+    if address is None:
         # The repository has it, the site does not: keep the words, without a dead link.
         link.unwrap()
         return
     fragment = f"#{target.fragment}" if target.fragment else ""
-    link["href"] = os.path.relpath(found, Path(place).parent) + fragment
+    link["href"] = os.path.relpath(address, Path(place).parent) + fragment

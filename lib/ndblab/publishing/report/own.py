@@ -62,7 +62,7 @@ def sections(runs: Path, out: Path) -> list[Section]:
     mine.sort(reverse=True)
     calls = [(known[name], folder, out) for _, folder, name in mine if name in known]
     notebook.prepare()
-    shown = iter(list(processes.each(_shown, calls, processes.AT_ONCE)))
+    shown = iter(list(processes.run(_shown, calls, processes.AT_ONCE)))
     return [
         comparison(datasets.read(folder))
         if name == made.NAME
@@ -89,12 +89,12 @@ def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, D
 
 def comparison(data: Dataset) -> Section:
     """Return the section of a comparison: its answer, and its forest."""
-    found, asked = judged.judge(data), _Asked(data.manifest.get("asked", {}))
+    result, asked = judged.judge(data), _Asked(data.manifest.get("asked", {}))
     question = f"How does {asked.words('b')} compare with {asked.words('a')}?"
-    body = f'<p class="lead">{page.escape(answer.sentence(found))}</p>'
-    if found.blocks:
+    body = f'<p class="lead">{page.escape(answer.sentence(result))}</p>'
+    if result.blocks:
         shown = drawing.drawn(
-            lambda: forest.draw(data, found, asked, judged.WITHIN)  # type: ignore[arg-type]
+            lambda: forest.draw(data, result, asked, judged.WITHIN)  # type: ignore[arg-type]
         )
-        body += notebook_page.explored(map(exhibit.explorable, shown), answer.headline(found))
+        body += notebook_page.explored(map(exhibit.explorable, shown), answer.headline(result))
     return Section(made.NAME, question, None, None, data, own=True, body=body)
