@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.error import MissingData
+from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import control
 from ndblab.formatting import significant
 from ndblab.judging.conditions import State, condition, demanded
