@@ -58,14 +58,14 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
-    quota = ", by construction: each has a CPU quota" if dataset.budget == "scaled" else ""
-    for contrast, words in (
-        (variations.SERVERS, f"two servers instead of one {{}}{quota}"),
-        (variations.MORE_SERVERS, f"four servers instead of two {{}}{quota}"),
-        (variations.PROCESSES, "four processes of sysbench {}"),
+    by_quota = ", by construction: each has a CPU quota" if dataset.budget == "scaled" else ""
+    for contrast, subject, why in (
+        (variations.SERVERS, "two servers instead of one", by_quota),
+        (variations.MORE_SERVERS, "four servers instead of two", by_quota),
+        (variations.PROCESSES, "four processes of sysbench", ""),
     ):
         if ratio := _ratio(dataset, contrast):
-            yield words.format(ratio) + within_one_start(dataset.slices, contrast)
+            yield f"{subject} {ratio}{within_one_start(dataset.slices, contrast)}{why}"
 
 
 def _ratio(dataset: Dataset, contrast: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ndblab import formatting
+from ndblab.error import MissingData
 from ndblab.statistics import series, summary
 from ndblab.statistics.estimate import Estimate
 
