@@ -34,6 +34,6 @@ def test_the_answer_about_loads_says_rates_and_what_the_redo_log_does():
     data = loads(0.8)
     table = judge.judge(data, ["B-load-redo"], CLAIMS)
     said = str(answers.answer("bulk-load", table, data))
-    assert "in loads of 100\N{NARROW NO-BREAK SPACE}000 rows" in said
+    assert "A load has 100\N{NARROW NO-BREAK SPACE}000 rows" in said
     assert "LOAD DATA 20" in said
     assert "By construction, so no finding: whether a small redo log slows loading" in said

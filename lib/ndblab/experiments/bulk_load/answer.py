@@ -25,8 +25,8 @@ def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     fast = best[(best["rows_per_s"] == most) | holds]
     fastest = " or ".join(loads.WORDS[way] for way in fast["way"])
     return [
-        f"rows a second, in loads of {plain(every['rows'].max())} rows with each program's start: "
-        f"{listed(rates)}{_one_start(dataset)}",
+        f"rows a second: {listed(rates)}{_one_start(dataset)}",
+        f"a load has {plain(every['rows'].max())} rows, and its time includes the program's start",
         Clause(
             "B-load-redo",
             "a small redo log slowed loading by {value_fall_pct} {interval_fall_pct}",

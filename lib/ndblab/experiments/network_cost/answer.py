@@ -13,8 +13,8 @@ from ndblab.judging.clauses import Advice, Clause, held
 from ndblab.statistics import ratio_tables
 
 _SERVERS = {
-    "servers": "beside the data nodes with shared memory",
-    "servers-by-tcp": "beside the data nodes with TCP",
+    "servers": "beside the data nodes by shared memory",
+    "servers-by-tcp": "beside the data nodes by TCP",
 }
 
 
@@ -40,7 +40,7 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     """State the ratios that have an interval, and what serves as the network."""
     ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
     namespaces = dataset.manifest.get("namespaces")
-    where = "in other network namespaces" if namespaces else "on other hosts"
+    where = "in other namespaces" if namespaces else "on other hosts"
     for name, beside in _SERVERS.items():
         if name in ratios.index:
             words = ("fewer queries than", "more queries than", "as many queries as")

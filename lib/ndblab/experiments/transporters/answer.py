@@ -79,10 +79,8 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
     if changes:
         some = ((mine["low"] > 1) | (mine["high"] < 1)).any()
         did = "clearly changed" if some else "did not clearly change"
-        yield (
-            "what shared memory gains cannot be told here: CPU quotas limit both transporters. "
-            f"Against TCP, it {did} throughput: {listed(changes)}"
-        )
+        yield "what shared memory gains cannot be told here: CPU quotas limit both transporters"
+        yield f"against TCP, it {did} throughput: {listed(changes)}"
     spun = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
         spun = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")

@@ -49,8 +49,16 @@ def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
         yield f"{lead}: {listed(others[first : first + 2])}"
     if spare:
         yield spare
-    tried = f"try the {many} of the first finalist" if many else f"set {own}"
+    tried = f"try the {many} of finalist {_place(known)}" if many else f"set {own}"
     yield Advice(f"on such a host, under such a load, {tried}; for that, {restarts}")
+    if known.get("doubtful"):
+        yield Advice(f"No clear gain was seen from {listed(known['doubtful'])} alone: try without")
+
+
+def _place(known: Mapping[str, Any]) -> int:
+    """Return which finalist was confirmed, counted from 1 as in the tables."""
+    configurations = [finalist["configuration"] for finalist in known["finalists"]]
+    return 1 + configurations.index(known["winner"])
 
 
 def _nothing(known: Mapping[str, Any]) -> Iterator[str]:

@@ -114,11 +114,12 @@ def finalists(data: Dataset) -> pd.DataFrame:
 
     Returns
     -------
-    A row for each finalist: settings, the confirmed gain with its interval, what the search had
-    seen, blocks, and why it is out.
+    A row for each finalist: its number, settings, the confirmed gain with its interval, what the
+    search had seen, blocks, and why it is out.
     """
     rows = [
         {
+            "finalist": number,
             "settings": ", ".join(finalist["configuration"]),
             **dict(zip(("gain, %", "95 % low", "95 % high"),
                        map(_percent, finalist["confirmed"].values()), strict=True)),
@@ -126,7 +127,7 @@ def finalists(data: Dataset) -> pd.DataFrame:
             "blocks": finalist["blocks"],
             "ruled out": finalist["rejected"],
         }
-        for finalist in data.manifest["answer"]["finalists"]
+        for number, finalist in enumerate(data.manifest["answer"]["finalists"], 1)
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
