@@ -44,12 +44,16 @@ def test_what_the_programs_know_can_be_compared_too() -> None:
     assert "datadir" not in {knob.name for knob in others}
 
 
-@pytest.mark.parametrize(("text", "value"), [("on", 1), ("Off", 0), ("true", 1), ("0", 0)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("on", 1), ("Off", 0), ("true", 1), ("no", 0), ("0", 0), ("5", 5)]
+)
 def test_a_switch_of_config_ini_takes_any_usual_word(text: str, value: int) -> None:
     """The management node itself refuses "on"."""
     params = installed.parameters(captured("ndb_mgmd_full_config.txt"))
     knob = knobs.find("ndbd default:RequireCertificate", installed.unlisted({}, params))
     assert knobs.value(knob, text) == value
+    number = knobs.find("ndbd default:MaxNoOfAttributes", installed.unlisted({}, params))
+    assert knobs.value(number, "on") == "on"
 
 
 def test_a_refusal_is_told_in_the_program_s_words() -> None:

@@ -18,17 +18,21 @@ WHOLE: Configuration = tuple((word, 2) for word in (LIVE, ALSO_LIVE, OF_MYSQLD, 
 DOUBTFUL = (OF_START, LIVE, OF_MYSQLD, ALSO_LIVE)
 
 
-def left_out(*words: str, mean: float = 0.0, status: str = OK) -> Record:
+def left_out(
+    *words: str, mean: float = 0.0, status: str = OK, whole: Configuration = WHOLE
+) -> Record:
     """A trial of the whole without some knobs: exact unless it failed."""
     gains = np.random.default_rng(2).normal(mean, 0.003, 9) if status == OK else ()
-    trial = Trial(ABLATE, without(WHOLE, *words), 9, "twins", WHOLE)
+    trial = Trial(ABLATE, without(whole, *words), 9, "twins", whole)
     return Record(trial, tuple(map(float, gains)), 60.0, status)
 
 
-def next_left_out(*records: Record, doubtful: tuple[str, ...] = DOUBTFUL) -> set[str] | None:
+def next_left_out(
+    *records: Record, doubtful: tuple[str, ...] = DOUBTFUL, whole: Configuration = WHOLE
+) -> set[str] | None:
     """The knobs that are left out next, after these trials."""
-    fewer = ablation.reduced(SPACE, History(records), WHOLE, doubtful)
-    return None if fewer is None else {word for word, _ in WHOLE if word not in dict(fewer)}
+    fewer = ablation.reduced(SPACE, History(records), whole, doubtful)
+    return None if fewer is None else {word for word, _ in whole if word not in dict(fewer)}
 
 
 def test_what_is_in_doubt_is_left_out_together_cheapest_design_first():
@@ -50,6 +54,16 @@ def test_no_group_is_tried_that_holds_a_needed_one():
     both = left_out(OF_START, LIVE)
     assert next_left_out(needed, start, both) == {OF_START, LIVE, OF_MYSQLD}
     assert ablation.needless(History((needed, start, both)), WHOLE) == (LIVE, OF_START)
+
+
+def test_once_one_is_known_to_be_needed_the_others_are_left_out_together_again():
+    """They may all be needless: one contrast answers for them, instead of one for each."""
+    third = "knob_02"
+    whole, live = tuple(sorted((*WHOLE, (third, 2)))), (LIVE, ALSO_LIVE, third)
+    together = left_out(*live, mean=-0.1, whole=whole)
+    assert next_left_out(together, doubtful=live, whole=whole) == {LIVE}
+    alone = left_out(LIVE, mean=-0.1, whole=whole)
+    assert next_left_out(together, alone, doubtful=live, whole=whole) == {ALSO_LIVE, third}
 
 
 def test_a_knob_that_is_known_to_be_needed_is_in_doubt_no_longer():

@@ -111,9 +111,13 @@ def parameters(text: str) -> dict[str, dict[str, str]]:
 
 def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:
     """Return a knob for each variable and parameter; those of the lab's table take precedence."""
-    rows = [(name, knobs.MY_CNF, "mysqld") for name in known if not placed(name)]
-    rows += [(name, knobs.CONFIG_INI, section) for section in params for name in params[section]]
-    return [Knob(*row, "", knobs.INITIAL, knobs.UNLISTED) for row in rows]
+    rows = [(name, knobs.MY_CNF, "mysqld", "") for name in known if not placed(name)]
+    rows += [
+        (name, knobs.CONFIG_INI, section, knobs.SWITCH if value in ("0", "1") else "")
+        for section, values in params.items()
+        for name, value in values.items()
+    ]
+    return [Knob(*row, knobs.INITIAL, knobs.UNLISTED) for row in rows]
 
 
 def read_variables(binaries: Binaries, my_cnf: str) -> dict[str, str]:

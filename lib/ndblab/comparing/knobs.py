@@ -24,6 +24,8 @@ SYSTEM, INITIAL = "system", "initial"
 CHANGES = (LIVE, SESSION, NEW_TABLES, MYSQLD, ROLLING, ROLLING_NEW_TABLES, SYSTEM, INITIAL)
 """How a setting is changed, the cheapest way first."""
 ON_OFF = "on|off"
+SWITCH = "on|off|a number"
+"""Values of a parameter that is 0 or 1 by default: a switch, or a number."""
 _ON, _OFF = ("on", "1", "true", "yes", "y"), ("off", "0", "false", "no", "n")
 _RANGE = re.compile(r"(-?\d+)(%?)\.\.(-?\d+)%?")
 _SECTIONS = {
@@ -127,13 +129,13 @@ def value(knob: Knob, text: str) -> int | str:
         number = setting_value.number(text.removesuffix("%") if percent else text)
         if number is not None and least <= number <= most:
             return number
-    elif knob.values:
+    elif knob.values == SWITCH and text.lower() in _ON + _OFF:
+        # The management node takes only some of these words.
+        return int(text.lower() in _ON)
+    elif knob.values not in ("", SWITCH):
         for choice in knob.values.split("|"):
             if folded(choice) == folded(text):
                 return choice
-    elif knob.file == CONFIG_INI and text.lower() in _ON + _OFF:
-        # The management node takes only some of these words, and no other value is one of them.
-        return int(text.lower() in _ON)
     elif text:
         number = setting_value.number(text)
         return text if number is None else number

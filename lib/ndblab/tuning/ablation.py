@@ -1,7 +1,8 @@
 """Ablation: which settings of a confirmed configuration can be left out. Pure.
 
 Those from which the search saw no clear gain are in doubt. They are left out together, so that one
-contrast answers for all, then one by one.
+contrast answers for all, then one by one. Once one of them is known to be needed, the others are
+left out together again.
 """
 
 from __future__ import annotations
@@ -30,13 +31,7 @@ def doubtful(space: Space, history: History, whole: Configuration) -> tuple[str,
 
 def unsettled(space: Space, history: History, whole: Configuration) -> tuple[str, ...]:
     """Return the knobs in doubt that no trial has shown to be needed."""
-    dropped = set(needless(history, whole))
-    shown = [
-        _left_out(record) - dropped
-        for record in history.of((ABLATE,)).contrasts
-        if record.trial.against == whole and needed(np.array(record.gains))
-    ]
-    return tuple(word for word in doubtful(space, history, whole) if {word} not in shown)
+    return _unshown(history, whole, doubtful(space, history, whole))
 
 
 def reduced(
@@ -49,19 +44,16 @@ def reduced(
     words : the knobs in doubt.
     """
     dropped = set(needless(history, whole))
-    known_needed: list[frozenset[str]] = []
-    for group in _groups(space, whole, words, dropped):
-        if group <= dropped or any(group >= each for each in known_needed):
+    shown = _shown(history, whole)
+    for group in _groups(space, whole, _unshown(history, whole, words), dropped):
+        if group <= dropped or any(group >= known for known in shown):
             continue
         fewer = without(whole, *group)
         record = history.find(ABLATE, fewer, whole)
         if record and record.infeasible:
             continue
-        verdict = needed(history.gains(ABLATE, fewer, whole))
-        if verdict is None:
+        if needed(history.gains(ABLATE, fewer, whole)) is None:
             return fewer
-        if verdict:
-            known_needed.append(group)
     return None
 
 
@@ -89,6 +81,22 @@ def needless(history: History, whole: Configuration) -> tuple[str, ...]:
     return found
 
 
+def _shown(history: History, whole: Configuration) -> list[set[str]]:
+    """Return the groups of knobs that a trial has shown to be needed."""
+    return [
+        _left_out(record)
+        for record in history.of((ABLATE,)).contrasts
+        if record.trial.against == whole and needed(np.array(record.gains))
+    ]
+
+
+def _unshown(history: History, whole: Configuration, words: Collection[str]) -> tuple[str, ...]:
+    """Return the knobs that no trial has shown to be needed, beside those that are not."""
+    dropped = set(needless(history, whole))
+    single = [group - dropped for group in _shown(history, whole)]
+    return tuple(word for word in words if {word} not in single)
+
+
 def _left_out(record: Record) -> set[str]:
     """Return the knobs that a trial leaves out."""
     fewer = dict(record.trial.configuration)
@@ -101,11 +109,11 @@ def _groups(
     """Return which knobs to leave out together, in the order in which this is tried.
 
     First come all that the cheapest design can leave out, then those of the next design as well,
-    and so on, then each other knob beside those that are `dropped` already.
+    and so on, then each knob alone: all beside those that are `dropped` already.
     """
     seconds = {word: space.block_s[space.design(without(whole, word), whole)] for word in words}
     together = [
-        frozenset(word for word in words if seconds[word] <= most)
+        frozenset({*dropped, *(word for word in words if seconds[word] <= most)})
         for most in sorted(set(seconds.values()))
     ]
     singly = [frozenset({*dropped, word}) for word in words]

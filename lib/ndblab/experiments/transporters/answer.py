@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.design.variant import UNDIVIDED
 from ndblab.error import MissingData
 from ndblab.formatting import change, count, less_or_more, listed, moved
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Answer, Clause, held
+from ndblab.judging.verdict import NOT_TESTABLE
 from ndblab.statistics import contrasts, ratio_tables
 
 
@@ -21,7 +23,8 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say what shared memory gains over TCP, and what spinning adds."""
     published = dict(zip(table["id"], table["published"], strict=True))
     return [
-        *(_under_quotas(dataset) if dataset.budget == "scaled" else ()),
+        *_over_tcp(dataset, table),
+        *(_spinning(dataset) if dataset.budget == "scaled" else ()),
         Clause(
             "T-shm-gain",
             "with point selects, shared memory raised throughput by {value_gain_pct} over TCP "
@@ -60,27 +63,44 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     ]
 
 
-_READS_AND_WRITES = {"reads-best": "point selects", "writes-top": "OLTP read-write"}
-"""What each contrast of shared memory with TCP runs."""
+_READS_AND_WRITES = {
+    "reads-best": ("T-shm-gain", "point selects"),
+    "writes-top": ("T-top", "OLTP read-write"),
+}
+"""The claim and the load of each contrast of shared memory with TCP."""
 _SPINNING = {
     "shm-spin": "spinning transporters",
     "all-spin": "spinning transporters, tc and ldm threads",
 }
 
 
-def _under_quotas(dataset: Dataset) -> Iterator[str]:
-    """Say what shared memory and spinning did where quotas rule the claims out."""
-    ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
-    mine = ratios.reindex([name for name in _READS_AND_WRITES if name in ratios.index])
+def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
+    """Say what shared memory did where the claims on it are ruled out."""
+    untestable = set(table.loc[table["verdict"] == NOT_TESTABLE, "id"])
+    slices = dataset.slices
+    ratios = ratio_tables.of_contrasts(slices).set_index("contrast")
+    told = [
+        name
+        for name, (claim, _) in _READS_AND_WRITES.items()
+        if claim in untestable and name in ratios.index
+    ]
+    if not told:
+        return
+    mine = ratios.loc[told]
     changes = [
-        f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)]}"
+        f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)][1]}"
         for row in mine.itertuples()
     ]
-    if changes:
-        some = ((mine["low"] > 1) | (mine["high"] < 1)).any()
-        did = "clearly changed" if some else "did not clearly change"
+    some = ((mine["low"] > 1) | (mine["high"] < 1)).any()
+    did = "clearly changed" if some else "did not clearly change"
+    variants = slices.loc[slices["contrast"].isin(told), "variant"].astype(str)
+    if dataset.budget == "scaled" and not variants.eq(UNDIVIDED).all():
         yield "what shared memory gains cannot be told here: CPU quotas limit both transporters"
-        yield f"against TCP, it {did} throughput: {listed(changes)}"
+    yield f"against TCP, shared memory {did} throughput: {listed(changes)}"
+
+
+def _spinning(dataset: Dataset) -> Iterator[str]:
+    """Say what spinning did under CPU quotas."""
     spun = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
         spun = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
