@@ -37,8 +37,8 @@ def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "C-location",
-            "location domains, with read backup, kept reads in their own domain",
-            "location domains, with read backup, kept only {value_pct} of the bytes in their domain",
+            "location domains with read backup kept reads in their own domain",
+            "location domains with read backup kept only {value_pct} of the bytes in their domain",
             "whether location domains keep reads in their own domain",
         ),
         *_gained(dataset),

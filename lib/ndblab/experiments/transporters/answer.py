@@ -86,17 +86,16 @@ def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     ]
     if not told:
         return
-    mine = ratios.loc[told]
     changes = [
         f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)][1]}"
-        for row in mine.itertuples()
+        for row in ratios.loc[told].itertuples()
     ]
-    some = ((mine["low"] > 1) | (mine["high"] < 1)).any()
-    did = "clearly changed" if some else "did not clearly change"
     variants = slices.loc[slices["contrast"].isin(told), "variant"].astype(str)
+    where = "without CPU quotas"
     if dataset.budget == "scaled" and not variants.eq(UNDIVIDED).all():
-        yield "what shared memory gains cannot be told here: CPU quotas limit both transporters"
-    yield f"against TCP, shared memory {did} throughput: {listed(changes)}"
+        where = "under CPU quotas"
+        yield f"{where}, what shared memory gains cannot be told: they limit both transporters"
+    yield f"{where}, the change against TCP was {listed(changes)}"
 
 
 def _spinning(dataset: Dataset) -> Iterator[str]:
