@@ -76,9 +76,9 @@ function event()
    for _, s in ipairs({0.8, 1, 1.5}) do
       local draw, seen, sum = zipfian(100, s), {}, 0
       for k = 1, 100 do seen[k], sum = 0, sum + k ^ -s end
-      for _ = 1, 200000 do local k = draw(); seen[k] = seen[k] + 1 end
+      for _ = 1, 4000000 do local k = draw(); seen[k] = seen[k] + 1 end
       for _, k in ipairs({1, 2, 10, 100}) do
-         print("RATIO", seen[k] / 200000 / (k ^ -s / sum))
+         print("RATIO", seen[k] / 4000000 / (k ^ -s / sum))
       end
    end
 end
