@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.planned import contrasts
-from ndblab.design import catalogue, time_needed
+from experiments.planned import contrasts, least_s
+from ndblab.design import catalogue
 
 EXPERIMENT = catalogue.find("api-ceiling")
 
@@ -21,8 +21,5 @@ def test_the_ndb_api_is_compared_with_sql_one_at_a_time_and_many_at_once():
 
 def test_it_fits_its_time():
     """The quick profile with its least blocks, and the smoke profile with one block of each."""
-    for profile, blocks, most_s in (("quick", 4, 15 * 60), ("smoke", 1, 90)):
-        size = EXPERIMENT.size(profile)
-        planned = contrasts(EXPERIMENT, profile).values()
-        blocks_s = sum(blocks * time_needed.block_s(c, EXPERIMENT, size) for c in planned)
-        assert time_needed.sweep_s(EXPERIMENT, size) + blocks_s < most_s
+    assert least_s(EXPERIMENT, "quick", 4) < 15 * 60
+    assert least_s(EXPERIMENT, "smoke", 1) < 90
