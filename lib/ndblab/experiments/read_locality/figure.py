@@ -113,7 +113,10 @@ def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
         "own data node"
     )
     for row in ratios[ratios["contrast"].str.endswith(FULLY_REPLICATED)].itertuples():
-        title += f", with {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
+        if row.low <= 1 <= row.high:
+            title += "; throughput did not clearly change"
+        else:
+            title += f", with {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title
 
 
