@@ -106,9 +106,9 @@ def test_noise_does_not_saturate_a_server_with_one_client() -> None:
 def test_figure_5_is_far_past_the_peak_and_within_the_profile() -> None:
     """32 times the clients that saturate a server, or the most of the profile."""
     points = swept(servers=(1,))
-    assert at(contrasts("single-server-scaling", points)["recv"].a) == (1, 256, "default")
+    assert at(contrasts("single-server-scaling", points)["recv"].a) == (1, 256, "threads-of-32")
     brief = contrasts("single-server-scaling", points, "brief")
-    assert at(brief["recv"].a) == (1, 256, "default")
+    assert at(brief["recv"].a) == (1, 256, "threads-of-32")
     assert at(contrasts("single-server-scaling", points, clients="1,8,1024")["recv"].a)[1] == 256
 
 
