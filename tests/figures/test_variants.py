@@ -91,16 +91,6 @@ def test_contrasts_stand_instead_of_pairs() -> None:
     assert title(figure).startswith("SHM instead of TCP, throughput: \N{MINUS SIGN}")
 
 
-def test_contrasts_without_quotas_stand_beside_curves_under_quotas() -> None:
-    """Their variant is another one; the caption says which half of the picture has quotas."""
-    shm, tcp = (Side(Point(1, 4, side, variant="undivided")) for side in ("shm", "tcp"))
-    slices = made_up_slices.of(Contrast("reads", ALTERNATION, shm, tcp, ()), 6, ratio=1.5)
-    figure = draw("shm-vs-tcp", {**runs(workloads=WORKLOADS[:1]), "slices": slices})
-    assert dots(figure.axes[0]) == pytest.approx([1.5], rel=0.1)
-    assert "Ratios: no quota divides the CPUs." in said(figure)
-    assert "share of the CPUs as a quota" not in said(figure)
-
-
 def test_published_ratios_stand_below_as_they_were_stated() -> None:
     """Each published ratio has a row with a mark of another kind, and its name."""
     figure = draw("shm-vs-tcp", runs())

@@ -32,13 +32,11 @@ class Kind:
     variant: str
     colour: str
     marker: str = "o"
-    free: str = ""
-    """The variant of its contrasts, where these are measured without the sweep's CPU quotas."""
 
     def of(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the runs or slices of this kind."""
         mine = table["transporter"].astype(str) == self.transporter
-        return table[mine & table["variant"].astype(str).isin((self.variant, self.free))]
+        return table[mine & (table["variant"].astype(str) == self.variant)]
 
 
 @dataclass(frozen=True)
@@ -82,11 +80,9 @@ def paint(
         ax.set_ylabel("")
     notes = _notes(ratios)
     notes += published.note(anchors)
-    if caption.is_scaled and _without_quotas(comparison, tables):
-        notes.append("Ratios: no quota divides the CPUs. Curves: each side has its share of them.")
-    elif caption.is_scaled:
-        notes.append(comparison.scaled_note)
-    return Head(_title(comparison, ratios), notes)
+    return Head(
+        _title(comparison, ratios), notes + ([comparison.scaled_note] if caption.is_scaled else [])
+    )
 
 
 def describe(comparison: Comparison, tables: Tables, anchors: Anchors) -> list[str]:
@@ -130,13 +126,6 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
     decided = table.groupby("kind")["in_turns"].transform("any")
     table = table[table["in_turns"] | ~decided].reset_index(drop=True)
     return table.assign(name=[_name(comparison, row) for row in table.itertuples()])
-
-
-def _without_quotas(comparison: Comparison, tables: Tables) -> bool:
-    """Return whether the contrasts that are drawn were measured without CPU quotas."""
-    slices = tables.get("slices")
-    free = {kind.free for kind in comparison.kinds} - {""}
-    return slices is not None and slices["variant"].astype(str).isin(free).any()
 
 
 def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> list[tuple]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ndblab.design.variant import UNDIVIDED
 from ndblab.figures import style, variants
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.variants import Comparison, Kind
 
 _OVER_TCP = "#8a4fa0"
 _TRANSPORTERS = Comparison(
-    Kind("TCP", "tcp", DEFAULT, _OVER_TCP, "s", UNDIVIDED),
-    (Kind("SHM", "shm", DEFAULT, style.THROUGHPUT, free=UNDIVIDED),),
+    Kind("TCP", "tcp", DEFAULT, _OVER_TCP, "s"),
+    (Kind("SHM", "shm", DEFAULT, style.THROUGHPUT),),
     "Both sides have the same share of the CPUs as a quota.",
 )
 _SPINNING = Comparison(
