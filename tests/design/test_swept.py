@@ -156,10 +156,11 @@ def test_transporters_are_compared_in_twin_clusters_without_quotas() -> None:
     """Each alone on its own data nodes; what one costs is not what the other leaves of a quota."""
     planned, experiment = contrasts("shm-vs-tcp", pd.DataFrame()), catalogue.find("shm-vs-tcp")
     assert {contrast.design for contrast in planned.values()} == {TWINS}
+    assert experiment.budget == "shared"
     for name in ("reads-best", "writes-top", "writes-1", "writes-2"):
         sides = planned[name].a.point, planned[name].b.point
         assert [point.transporter for point in sides] == ["shm", "tcp"]
-        assert all(experiment.variant(point.variant).quotas == NO_QUOTAS for point in sides)
+        assert {point.variant for point in sides} == {"default"}
 
 
 def test_very_many_clients_are_compared_where_a_profile_has_them() -> None:
