@@ -11,7 +11,6 @@ from made_up import double
 from ndblab.design import catalogue
 from ndblab.design import swept as comparisons
 from ndblab.design.contrast import DUET, TWINS, Contrast, Length, Side
-from ndblab.design.variant import NO_QUOTAS
 from ndblab.statistics import summary
 
 EXPERIMENTS = (
