@@ -62,7 +62,7 @@ def test_transporters_alternate_in_one_cluster_and_spinning_has_its_own():
     """A pair of shared memory and TCP is two runs after one another, at equal clients."""
     experiment = catalogue.find("shm-vs-tcp")
     todo = experiment.sweep(experiment.size("quick"))
-    assert todo.clusters == (("default", "undivided"), ("shm-spin",), ("all-spin",))
+    assert todo.clusters == (("default",), ("shm-spin",), ("all-spin",))
     order = [p for p, _ in todo.order() if p.variant == "default"]
     for one, other in zip(order[::2], order[1::2], strict=True):
         assert {one.transporter, other.transporter} == {"shm", "tcp"}

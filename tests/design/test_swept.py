@@ -11,7 +11,6 @@ from made_up import double
 from ndblab.design import catalogue
 from ndblab.design import swept as comparisons
 from ndblab.design.contrast import DUET, TWINS, Contrast, Length, Side
-from ndblab.design.variant import NO_QUOTAS
 from ndblab.statistics import summary
 
 EXPERIMENTS = (
@@ -106,9 +105,9 @@ def test_noise_does_not_saturate_a_server_with_one_client() -> None:
 def test_figure_5_is_far_past_the_peak_and_within_the_profile() -> None:
     """32 times the clients that saturate a server, or the most of the profile."""
     points = swept(servers=(1,))
-    assert at(contrasts("single-server-scaling", points)["recv"].a) == (1, 256, "default")
+    assert at(contrasts("single-server-scaling", points)["recv"].a) == (1, 256, "threads-of-32")
     brief = contrasts("single-server-scaling", points, "brief")
-    assert at(brief["recv"].a) == (1, 256, "default")
+    assert at(brief["recv"].a) == (1, 256, "threads-of-32")
     assert at(contrasts("single-server-scaling", points, clients="1,8,1024")["recv"].a)[1] == 256
 
 
@@ -156,10 +155,11 @@ def test_transporters_are_compared_in_twin_clusters_without_quotas() -> None:
     """Each alone on its own data nodes; what one costs is not what the other leaves of a quota."""
     planned, experiment = contrasts("shm-vs-tcp", pd.DataFrame()), catalogue.find("shm-vs-tcp")
     assert {contrast.design for contrast in planned.values()} == {TWINS}
+    assert experiment.budget == "shared"
     for name in ("reads-best", "writes-top", "writes-1", "writes-2"):
         sides = planned[name].a.point, planned[name].b.point
         assert [point.transporter for point in sides] == ["shm", "tcp"]
-        assert all(experiment.variant(point.variant).quotas == NO_QUOTAS for point in sides)
+        assert {point.variant for point in sides} == {"default"}
 
 
 def test_very_many_clients_are_compared_where_a_profile_has_them() -> None:

@@ -183,8 +183,14 @@ def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) 
 
 
 def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
-    """Return the sweep's throughput growth for twice the clients near a side, also in words."""
+    """Return the sweep's throughput growth for twice the clients near a side, also in words.
+
+    Raises MissingData if the sweep has no such runs, or if quotas limit the sweep and not the side:
+    fewer clients use up a quota than use up the host.
+    """
     where = place(evidence, contrast, name)
+    if evidence.budget == "scaled" and not allowance.limits(evidence, contrast, name):
+        raise MissingData("the sweep was measured under CPU quotas, these clients were not")
     counts = evidence.clients(where.servers)
     pairs = [(a, b) for a, b in itertools.pairwise(counts) if where.clients in (a, b)]
     if not pairs:

@@ -113,6 +113,15 @@ def test_figure_5_shows_the_threads_that_are_judged() -> None:
     assert "recv 34 %" in figures.describe("5", data, publication.anchors("5"))
 
 
+def test_figure_5_says_whether_a_quota_stops_the_threads() -> None:
+    """Measured with the brief's threads and without quotas, their order is NDB's own."""
+    threads = Side(Point(1, 64, variant="threads-of-32"))
+    free = said(draw("5", judged(Contrast("recv", LEVEL, threads, None, ()), "a", 33.0)))
+    assert "No quota divides the CPUs" in free
+    assert "share its quota" not in free
+    assert "share its quota" in said(draw("5", tables()))
+
+
 def test_figure_9_shows_the_side_at_the_peak_of_the_contrast_that_is_judged() -> None:
     """The other side of that contrast, past the peak, is not mixed in."""
     past, peak = Side(Point(4, 32)), Side(Point(4, 16))

@@ -12,6 +12,7 @@ import pandas as pd
 import seaborn.objects as so
 
 from ndblab.error import MissingData
+from ndblab.experiments.scaling import THREADS_OF_32
 from ndblab.figures import forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import plain
@@ -95,7 +96,9 @@ def paint_threads(
     servers, clients = selection.in_words(runs.iloc[0])
     notes = [f"{servers.capitalize()}, {clients}: {_where(shown, runs)}.", _units(runs)]
     notes += published.note(chain(*mine.values()))
-    if caption.is_scaled and caption.cpus:
+    if caption.is_scaled and runs["variant"].iloc[0] == THREADS_OF_32:
+        notes.append("No quota divides the CPUs, and the threads are the brief's 27.")
+    elif caption.is_scaled and caption.cpus:
         share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
         notes.append(f"All threads of a data node share its quota, {share} % of one CPU.")
         notes.append("Under it, their order need not be NDB's own.")
