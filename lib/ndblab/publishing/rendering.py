@@ -113,14 +113,16 @@ def results(every: pd.DataFrame) -> str:
     for row in every[tested].itertuples():
         claim, scope = f"{row.statement} (`{row.id}`)", scopes[row.id]
         own = scope if scope == publication.ANY else f"its own {scope}"
-        word = f"**{row.verdict}**"
-        word += f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
+        one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
+        word = "; ".join(filter(None, (f"**{row.verdict}**{one}", verdict.basis(row.reason))))
         lines.append(f"| {claim} | {own} | {word} | {terminal.measured(row)} |")
     lines += ["", "## Claims that could not be tested", ""]
     lines += ["Absolute numbers of other machines and the readings of `ndb_top` are left out.", ""]
     lines += ["| claim | verdict here | why |", "|---|---|---|"]
     for row in every[ruled_out].itertuples():
         why = row.reason.partition("; measured:")[0]
+        if row.verdict == verdict.BY_CONSTRUCTION:
+            why += f"; measured: {terminal.measured(row)}"
         lines.append(f"| {row.statement} (`{row.id}`) | {row.verdict} | {why} |")
     return "\n".join([*lines, ""])
 

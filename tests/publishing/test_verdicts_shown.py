@@ -1,0 +1,63 @@
+"""Verdicts of the recorded datasets, as README, page of results, site and terminal show them."""
+
+from __future__ import annotations
+
+from ndblab.judging import publication, verdict
+from ndblab.measuring import recorded
+from ndblab.publishing import effects, rendering, terminal, verdict_tables
+
+
+def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
+    """Findings, tally and page are written by `./lab render`, not by hand."""
+    every = verdict_tables.with_statements(verdicts)
+    readme = rendering.README.read_text()
+    assert readme.count("](notebooks/") >= 6
+    assert rendering.with_findings(readme, every) == readme
+    assert rendering.results(every) == rendering.RESULTS.read_text()
+
+
+def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
+    """Each with its condition; one that has had a single cluster start is marked."""
+    every = verdict_tables.with_statements(verdicts)
+    before, _, after = rendering.results(every).partition("## Claims that could not be tested")
+    ruled_out = every[every["verdict"].isin(["not testable here", "by construction"])]
+    for row in ruled_out.itertuples():
+        assert f"(`{row.id}`) | {row.verdict} | {row.reason.partition(';')[0]}" in after
+        assert f"(`{row.id}`)" not in before
+        if row.verdict == verdict.BY_CONSTRUCTION:
+            [line] = [line for line in after.splitlines() if f"(`{row.id}`)" in line]
+            assert line.endswith(f"; measured: {terminal.measured(row)} |")
+    assert "**inconclusive**, one cluster start only" in before
+
+
+def test_the_results_name_conditions_and_hosts_beside_verdicts(verdicts):
+    """A condition with its number, and the hosts where recordings are of different kinds."""
+    before, _, _ = rendering.results(verdict_tables.with_statements(verdicts)).partition(
+        "## Claims that could not be tested"
+    )
+    rows = {row.id: row for row in verdicts.itertuples()}
+    hosts = " on AMD EPYC and Intel(R) Xeon(R) Processor"
+    for name, words in {
+        "R-nosql": (hosts, "condition: no quota divides the 2 CPUs"),
+        "F9-threads": (hosts, "condition: the data nodes chose threads for 32 CPUs"),
+    }.items():
+        [line] = [line for line in before.splitlines() if f"(`{name}`)" in line]
+        assert all(word in line for word in words)
+        assert all(word in rows[name].reason for word in words)
+
+
+def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
+    """Its rows are those of the claims, so that it agrees with every sentence beside it."""
+    assert str(effects.PICTURE.relative_to(recorded.ROOT)) in rendering.README.read_text()
+    assert effects.is_current(verdicts, publication.claims())
+    shown = effects.table(verdicts, publication.claims())
+    assert f" of {len(shown)} testable effects" in effects.title(shown)
+    changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
+    assert not effects.is_current(changed, publication.claims())
+
+
+def test_claims_are_listed_on_a_line_each(verdicts):
+    """Without reasons, which would hide the verdicts."""
+    lines = terminal.by_dataset(verdicts, recorded.every()).splitlines()
+    rows = [line for line in lines if line.startswith(verdict.WORDS)]
+    assert len(rows) == len(publication.claims())
