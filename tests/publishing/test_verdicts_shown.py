@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
+
+import pytest
+
 from ndblab.judging import publication, verdict
-from ndblab.measuring import recorded
+from ndblab.measuring import measurement, recorded
 from ndblab.publishing import effects, rendering, terminal, verdict_tables
 
 
@@ -57,7 +63,25 @@ def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
 
 
 def test_claims_are_listed_on_a_line_each(verdicts):
-    """Without reasons, which would hide the verdicts."""
-    lines = terminal.by_dataset(verdicts, recorded.every()).splitlines()
+    """Without reasons, which would hide the verdicts; their tally comes last."""
+    lines = terminal.every(verdicts, recorded.every()).splitlines()
     rows = [line for line in lines if line.startswith(verdict.WORDS)]
     assert len(rows) == len(publication.claims())
+
+
+def test_terminal_site_and_readme_have_the_same_tally(
+    verdicts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Word for word; each claim is in it, or among the readings."""
+    monkeypatch.setattr(verdict_tables, "every", lambda: verdicts)
+    monkeypatch.setattr(rendering, "_published", list)
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "none")
+    _, _, paragraph = terminal.every(verdicts, recorded.every()).rpartition("\n\n")
+    tally = " ".join(paragraph.split())
+    [(claims, readings)] = re.findall(r"^(\d+) claims need .* Another (\d+) are readings", tally)
+    assert int(claims) + int(readings) == len(verdicts)
+    index = rendering.write_report(tmp_path / "site")
+    assert f"<p>{tally} <a" in html.unescape(index.read_text(encoding="utf-8"))
+    stated = verdict_tables.with_statements(verdicts)
+    readme = rendering.with_findings(rendering.README.read_text(encoding="utf-8"), stated)
+    assert tally in readme.replace("`", "")
