@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from drawn import written
+from ndblab.figures import forest
 from ndblab.judging import publication, verdict
 from ndblab.measuring import measurement, recorded
 from ndblab.publishing import effects, rendering, terminal, verdict_tables
@@ -60,6 +62,18 @@ def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
     assert f" of {len(shown)} testable effects" in effects.title(shown)
     changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
     assert not effects.is_current(changed, publication.claims())
+
+
+def test_the_readme_says_of_the_ndb_api_what_its_picture_shows(verdicts):
+    """The ratio and both ends of its interval, as they are written beside the dot."""
+    shown = effects.table(verdicts, publication.claims())
+    [row] = shown[shown["id"] == "R-nosql"].itertuples()
+    numbers = forest.words(row)
+    assert numbers in written(effects.draw(shown, publication.claims()))
+    readme = rendering.README.read_text(encoding="utf-8")
+    [line] = [line for line in readme.splitlines() if "(notebooks/13_api_ceiling.ipynb)" in line]
+    ratio, low, high = re.findall(r"[\d.]+", numbers)
+    assert re.search(rf" {ratio} times .*\({low} to {high}\)", line)
 
 
 def test_claims_are_listed_on_a_line_each(verdicts):
