@@ -412,7 +412,7 @@ def claims(c, id=None, dataset=None, csv=False):
     """Judge every published claim, or explain some: source, conditions, numbers, reason.
 
     Examples:
-    ./lab claims                             a line for each, from the recorded datasets
+    ./lab claims                             a line for each, from the recorded datasets; a tally
     ./lab claims F6-peak F4-degrade          explain these two
     ./lab claims F6-peak --dataset latest    judge it by what was measured here last
     ./lab claims --csv > claims.csv          for a spreadsheet
@@ -429,7 +429,7 @@ def claims(c, id=None, dataset=None, csv=False):
     elif ids:
         print(terminal.in_full(table, {data.id: data for data in judged}))
     else:
-        print(terminal.by_dataset(table, judged))
+        print((terminal.by_dataset if dataset else terminal.every)(table, judged))
 
 
 def fitted(folder):

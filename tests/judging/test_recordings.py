@@ -89,6 +89,10 @@ def test_each_recording_is_shown_with_its_host() -> None:
     reason = judged(here, there).reason
     assert "Another CPU" in reason
     assert reason.count("times the default") == 3
+    hosts = f"Another CPU and {here.host['cpu_model']}"
+    assert verdict.basis(reason) == f"in 2 of 2 recordings on {hosts}, 4 cluster starts"
+    far = replace(recording(0.6), host=there.host)
+    assert verdict.basis(judged(here, far).reason) == f"from 2 recordings on {hosts}"
 
 
 @pytest.mark.parametrize(("starts", "said"), [(1, 2), (2, 0)])

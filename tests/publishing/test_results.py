@@ -13,15 +13,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
-from ndblab.judging import clauses, publication, verdict
+from ndblab.judging import clauses, publication
 from ndblab.measuring import recorded
 from ndblab.measuring.request import Request
-from ndblab.publishing import effects, notebook, rendering, reproduction, terminal, verdict_tables
+from ndblab.publishing import notebook, rendering, reproduction, verdict_tables
 from ndblab.publishing.notebook import exhibit
 
 SCALING = catalogue.find(figure=6)
@@ -38,12 +37,6 @@ def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
         text=True,
         check=False,
     )
-
-
-@pytest.fixture(scope="module")
-def verdicts() -> pd.DataFrame:
-    """Every claim, judged by the recorded datasets."""
-    return verdict_tables.every()
 
 
 def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
@@ -123,36 +116,6 @@ def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
         recorded.obtain(SCALING.name, str(copy))
 
 
-def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
-    """Findings, tally and page are written by `./lab render`, not by hand."""
-    every = verdict_tables.with_statements(verdicts)
-    readme = rendering.README.read_text()
-    assert readme.count("](notebooks/") >= 6
-    assert rendering.with_findings(readme, every) == readme
-    assert rendering.results(every) == rendering.RESULTS.read_text()
-
-
-def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
-    """Each with its condition; one that has had a single cluster start is marked."""
-    every = verdict_tables.with_statements(verdicts)
-    before, _, after = rendering.results(every).partition("## Claims that could not be tested")
-    ruled_out = every[every["verdict"].isin(["not testable here", "by construction"])]
-    for row in ruled_out.itertuples():
-        assert f"(`{row.id}`) | {row.verdict} | {row.reason.partition(';')[0]}" in after
-        assert f"(`{row.id}`)" not in before
-    assert "**inconclusive**, one cluster start only |" in before
-
-
-def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
-    """Its rows are those of the claims, so that it agrees with every sentence beside it."""
-    assert str(effects.PICTURE.relative_to(recorded.ROOT)) in rendering.README.read_text()
-    assert effects.is_current(verdicts, publication.claims())
-    shown = effects.table(verdicts, publication.claims())
-    assert f" of {len(shown)} testable effects" in effects.title(shown)
-    changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
-    assert not effects.is_current(changed, publication.claims())
-
-
 def test_the_first_command_of_the_readme_comes_early():
     """The page is one screen and a half, and every page that it names is there."""
     lines = rendering.README.read_text().splitlines()
@@ -229,13 +192,6 @@ def test_reproduce_all_recorded_fits_a_screen():
     for experiment in catalogue.every().values():
         assert sum(line.startswith(f"{experiment.name}: ") for line in lines) == 1
     assert lines[-1].startswith("pages: out/")
-
-
-def test_claims_are_listed_on_a_line_each(verdicts):
-    """Without reasons, which would hide the verdicts."""
-    lines = terminal.by_dataset(verdicts, recorded.every()).splitlines()
-    rows = [line for line in lines if line.startswith(verdict.WORDS)]
-    assert len(rows) == len(publication.claims())
 
 
 def test_a_claim_is_explained(verdicts):

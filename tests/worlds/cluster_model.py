@@ -109,7 +109,8 @@ class Cluster:
 def shares(plan: Mapping[str, Any], cpus: float, load: Load) -> Shares:
     """Return the CPUs that each part may use, as the plan and the variant's quotas say."""
     nodes, kind = plan["data_nodes"], plan["budget"]["kind"]
-    threads = {name: len(nodes) * number for name, number in threads_of(plan).items()}
+    of_node = threads_of(plan, load.variant)
+    threads = {name: len(nodes) * number for name, number in of_node.items()}
     if kind == "pinned":
         data = sum(len(node["share"]["cpus"]) for node in nodes)
         sql = len(plan["sql_side"]["cpus"])
@@ -135,9 +136,9 @@ def _quota(cpus: float, quotas: Mapping[str, float | None], usual: float, *names
     return usual
 
 
-def threads_of(plan: Mapping[str, Any]) -> dict[str, int]:
-    """Return the threads of one data node, by kind."""
-    if plan["threads"].get("automatic_cpus"):
+def threads_of(plan: Mapping[str, Any], variant: Variant) -> dict[str, int]:
+    """Return the threads of one data node of a variant's cluster, by kind."""
+    if variant.shape.get("num_cpus", plan["threads"].get("automatic_cpus")):
         return dict(AUTOMATIC)
     return {kind: int(plan["threads"][kind]) for kind in KINDS} | {"main": 1}
 

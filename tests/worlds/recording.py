@@ -144,7 +144,8 @@ class Recording:
     def _run(self, point: Point, repeat: int) -> None:
         words = (point.transporter, point.workload.replace("_", "-"), point.variant)
         run_id = f"{'-'.join(words)}_s{point.servers:02}_c{point.clients:04}_r{repeat}"
-        [true] = self._true((self._load(Side(point)),))
+        load = self._load(Side(point))
+        [true] = self._true((load,))
         factor = self._factor("", 1, "")
         if self.size.duration_s > 60:
             factor = self._long(run_id, point, true)
@@ -152,7 +153,7 @@ class Recording:
         row = self._row(run_id, point, true, factor, *times) | {"repeat": repeat}
         row |= {"latency_min_ms": 0.1, "latency_max_ms": 10 * row["latency_p95_ms"]}
         self._rows["runs"].append(row | {"host_load_1min": 1.0})
-        self._used(run_id, [(point, true)])
+        self._used(run_id, [(load, true)])
         self.clock_s += sum(times)
 
     def _block(self, contrast: Contrast, block: int) -> None:
@@ -174,8 +175,8 @@ class Recording:
                 if contrast.design == DUET:
                     row["latency_avg_ms"] = np.nan
                 self._rows["slices"].append(row)
-                points = [(other.point, its) for other, its in zip(loads, true, strict=True)]
-                self._used(each.run_id, [points[i], *points[:i], *points[i + 1 :]])
+                every = list(zip(loads, true, strict=True))
+                self._used(each.run_id, [every[i], *every[:i], *every[i + 1 :]])
             self.clock_s += sum(length) + BETWEEN_SLICES_S
         self.starts = max(self.starts, start, 2 * block * (contrast.design == TWINS))
 
@@ -221,7 +222,7 @@ class Recording:
             "company_pct": 0.2, "company": "test",
         }  # fmt: skip
 
-    def _used(self, run_id: str, loads: Sequence[tuple[Point, Performance]]) -> None:
+    def _used(self, run_id: str, loads: Sequence[tuple[Load, Performance]]) -> None:
         """Record the CPU of processes and threads under simultaneous loads, the run's own first.
 
         A server's signals reach one recv thread of each data node.
@@ -234,18 +235,18 @@ class Recording:
         used = [("ndb_mgmd", 1, MANAGEMENT_PCT), (CLIENT, 0, 100 * cpus[CLIENT])]
         used += [("ndbmtd", node["node_id"], 100 * ndb) for node in nodes]
         active, node_id = 0, itertools.count(FIRST_SERVER_NODE_ID)
-        for point, true in loads:
-            serving = min(point.servers, point.clients)
+        for load, true in loads:
+            serving = min(load.point.servers, load.point.clients)
             active += serving
             pct = 100 * noise[SERVER] * true.cpus[SERVER] / serving
-            each = [pct] * serving + [IDLE_SERVER_PCT] * (point.servers - serving)
+            each = [pct] * serving + [IDLE_SERVER_PCT] * (load.point.servers - serving)
             used += [("mysqld", next(node_id), pct) for pct in each]
         self._rows["processes"] += [
             (run_id, 1.0, role, i, round(pct, 2), 1 << 20) for role, i, pct in used
         ]
         for node in nodes:
             number = itertools.count()
-            for kind, count in threads_of(self.plan).items():
+            for kind, count in threads_of(self.plan, loads[0][0].variant).items():
                 busy = min(active, count) if kind == "recv" else count
                 part = 100 * cpus[OTHER if kind == "main" else kind] / len(nodes) / busy
                 for pct in [part] * busy + [0.0] * (count - busy):

@@ -206,13 +206,6 @@ def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
     )
 
 
-@condition("ndb-saturated")
-def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
-    """Require that an NDB thread of any kind is near saturation, on at least one side."""
-    pct = max(_busiest_thread(evidence, *where) for where in _sides(claim, evidence))
-    return demanded(pct >= NEAR_PCT, _of_thread(pct), f"{NEAR_PCT} % or more")
-
-
 def _fullest(among: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
     """Return how full a side's fullest part or thread is (1 or more is full), also in words."""
     most = max(among, key=_fullness)

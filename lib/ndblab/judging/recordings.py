@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndblab.error import MissingData
-from ndblab.formatting import count
+from ndblab.formatting import count, listed
 from ndblab.judging.contrasted import named
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import (
@@ -64,6 +64,7 @@ class Recording:
     where: str
     finding: Finding
     starts_of: Mapping[str, int]
+    host: str = ""
 
     @property
     def starts(self) -> int | None:
@@ -73,9 +74,10 @@ class Recording:
 
 def of(claim: Claim, dataset: Dataset, finding: Finding) -> Recording:
     """Return what a dataset says of a claim, with its host and time, and its cluster starts."""
-    host, began = dataset.host.get("cpu_model"), str(dataset.manifest.get("started_utc", ""))
-    where = ", ".join(filter(None, (str(host or ""), began[:10])))
-    return Recording(where, finding, _starts(claim, dataset, finding))
+    host = str(dataset.host.get("cpu_model") or "")
+    began = str(dataset.manifest.get("started_utc", ""))
+    where = ", ".join(filter(None, (host, began[:10])))
+    return Recording(where, finding, _starts(claim, dataset, finding), host)
 
 
 def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
@@ -86,6 +88,10 @@ def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
         measured = [one for one in recorded if not math.isnan(one.finding.measured.value)]
         return _named(measured[-1] if measured else recorded[-1], recorded)
     finding = _named(tested[0], recorded) if len(tested) == 1 else _pooled(claim, tested)
+    hosts = sorted({recording.host for recording in tested if recording.host})
+    on = f" on {listed(hosts)}" if len(hosts) > 1 else ""
+    if on:
+        finding = replace(finding, held=f"from {count(len(tested), 'recording')}{on}")
     known = [recording.starts for recording in tested if recording.starts is not None]
     starts = sum(known) if known else None
     if finding.verdict in _DECIDED and starts is not None and starts < STARTS:
@@ -99,7 +105,7 @@ def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
         return replace(finding, verdict=INCONCLUSIVE, why=why, trials=trials)
     if finding.verdict not in _DECIDED:
         return finding
-    held = [f"in {len(tested)} of {count(len(recorded), 'recording')}"]
+    held = [f"in {len(tested)} of {count(len(recorded), 'recording')}{on}"]
     held += [count(starts, "cluster start")] if starts else []
     held += [count(trials, "run")] if trials else []
     return replace(finding, held=", ".join(held), trials=trials or None)

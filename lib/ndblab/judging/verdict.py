@@ -6,6 +6,7 @@ This module knows no claim by name, nor where an estimate came from.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -42,6 +43,7 @@ RULED_OUT = (BY_CONSTRUCTION, NOT_TESTABLE, NOT_COMPARABLE)
 """Verdicts that no further measurement with the same CPU budget can change."""
 
 NO_ESTIMATE = Estimate(math.nan)
+_BASIS = re.compile(r"; ((?:in \d+ of \d+|from \d+) recordings?\b.*|condition: .*)$")
 ONE_START = "one cluster start only"
 """Begins the reason for a withheld verdict: one start says nothing about how starts differ."""
 NO_INTERVAL = "one run per point gives no interval"
@@ -142,7 +144,8 @@ class Finding:
 
     `waits` has the contrasts that an undecided claim waits for, each with the chances, by units,
     that its later looks decide it: None if not known yet. `condition` is the number of the claim's
-    condition, which holds. `held` says in how many recordings and cluster starts a verdict holds.
+    condition, which holds. `held` says in how many recordings and cluster starts a verdict holds,
+    and names their hosts if these are of different kinds.
     `compared` has what was compared. For a claim that something never happens, `trials` is the
     number of runs, each of which may be the first in which it does; None for any other claim.
     """
@@ -162,6 +165,18 @@ class Finding:
         """Return numbers, why, recordings and the condition as one sentence."""
         condition = self.condition and f"condition: {self.condition}"
         return "; ".join(part for part in (self.numbers, self.why, self.held, condition) if part)
+
+
+def basis(reason: str) -> str:
+    """Return how a `Finding.reason` ends: the recordings that it rests on, and its condition.
+
+    >>> basis("p95 is 1.1 times; as published; in 1 of 2 recordings; condition: 2 CPUs")
+    'in 1 of 2 recordings; condition: 2 CPUs'
+    >>> basis("p95 is 1.1 times; too wide an interval")
+    ''
+    """
+    end = _BASIS.search(reason)
+    return end[1] if end else ""
 
 
 def allowed(claim: Claim) -> tuple[float, float]:

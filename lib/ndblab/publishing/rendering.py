@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
 from ndblab.judging import publication, verdict
-from ndblab.judging.publication import READING
 from ndblab.measuring import measurement, recorded
 from ndblab.publishing import (
     drawing,
@@ -75,24 +74,9 @@ def with_findings(readme: str, every: pd.DataFrame) -> str:
         number = Path(line[1]).name.partition("_")[0]
         return f"- {answer.headline} ([{number}]({line[1]}))"
 
-    tally = f"{_MARKS[0]}\n{_counted(every)}\n{_MARKS[1]}"
+    tally = f"{_MARKS[0]}\n{verdict_tables.counted(every)}\n{_MARKS[1]}"
     text = _FINDING.sub(finding, readme)
     return re.sub(f"{_MARKS[0]}.*?{_MARKS[1]}", lambda _: tally, text, flags=re.DOTALL)
-
-
-def _counted(every: pd.DataFrame) -> str:
-    readings = every["statement"].str.startswith(READING)
-    claims = every[~readings]
-    words, measured = verdict_tables.tally(claims), len(verdict_tables.by_measurement(claims))
-    of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
-    decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
-    return (
-        f"{len(claims)} claims need {measured} independent measurements: {words} (claims that "
-        "share a measurement count once). "
-        f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
-        "and not judged. "
-        f"These hosts decide {decided} of the {len(of_figures)} claims on the brief's figures."
-    )
 
 
 def results(every: pd.DataFrame) -> str:
@@ -108,19 +92,21 @@ def results(every: pd.DataFrame) -> str:
     lines += [_answer(experiment) for experiment in _published()]
     scopes = {claim.id: claim.scope for claim in publication.claims()}
     head = ("claim", "said of", "verdict here", "measured")
-    lines += ["", "## Claims that were tested", "", _counted(every), ""]
+    lines += ["", "## Claims that were tested", "", verdict_tables.counted(every), ""]
     lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in every[tested].itertuples():
         claim, scope = f"{row.statement} (`{row.id}`)", scopes[row.id]
         own = scope if scope == publication.ANY else f"its own {scope}"
-        word = f"**{row.verdict}**"
-        word += f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
+        one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
+        word = "; ".join(filter(None, (f"**{row.verdict}**{one}", verdict.basis(row.reason))))
         lines.append(f"| {claim} | {own} | {word} | {terminal.measured(row)} |")
     lines += ["", "## Claims that could not be tested", ""]
     lines += ["Absolute numbers of other machines and the readings of `ndb_top` are left out.", ""]
     lines += ["| claim | verdict here | why |", "|---|---|---|"]
     for row in every[ruled_out].itertuples():
         why = row.reason.partition("; measured:")[0]
+        if row.verdict == verdict.BY_CONSTRUCTION:
+            why += f"; measured: {terminal.measured(row)}"
         lines.append(f"| {row.statement} (`{row.id}`) | {row.verdict} | {why} |")
     return "\n".join([*lines, ""])
 
@@ -145,8 +131,9 @@ def write_report(out: Path) -> Path:
     ]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     sections += own.sections(measurement.RUNS, recorded.ROOT / "out")
-    rest, tally = every[~every["id"].isin(judged)], _counted(every).replace("`", "")
-    return report.write(out, sections, rest, findings(), forest, tally, history.read())
+    rest, tally = every[~every["id"].isin(judged)], verdict_tables.counted(every)
+    plain = tally.replace("`", "")
+    return report.write(out, sections, rest, findings(), forest, plain, history.read())
 
 
 def findings() -> list[Path]:

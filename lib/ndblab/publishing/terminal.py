@@ -120,6 +120,12 @@ def by_dataset(table: pd.DataFrame, datasets: Sequence[Dataset]) -> str:
     return "\n\n".join(parts)
 
 
+def every(table: pd.DataFrame, datasets: Sequence[Dataset]) -> str:
+    """Write all verdicts dataset by dataset, and last their tally in the words of the README."""
+    tally = verdict_tables.counted(verdict_tables.with_statements(table)).replace("`", "")
+    return "\n\n".join([by_dataset(table, datasets), textwrap.fill(tally, COLUMNS)])
+
+
 def one_line_each(table: pd.DataFrame) -> list[str]:
     """Write a line for each verdict: verdict, id, published, measured with its interval, unit."""
     rows = [

@@ -55,6 +55,27 @@ def tally(table: pd.DataFrame) -> str:
     return ", ".join(f"{words.count(word)} {word}" for word in verdict.WORDS if word in words)
 
 
+def counted(every: pd.DataFrame) -> str:
+    """Write the tally of all claims, in Markdown: README, results, site and terminal have it.
+
+    Parameters
+    ----------
+    every : verdicts with their statements.
+    """
+    readings = every["statement"].str.startswith(publication.READING)
+    claims = every[~readings]
+    words, measured = tally(claims), len(by_measurement(claims))
+    of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
+    decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
+    return (
+        f"{len(claims)} claims need {measured} independent measurements: {words} (claims that "
+        "share a measurement count once). "
+        f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
+        "and not judged. "
+        f"These hosts decide {decided} of the {len(of_figures)} claims on the brief's figures."
+    )
+
+
 def by_measurement(table: pd.DataFrame) -> pd.Series:
     """Return one verdict for each measurement that claims rest on (`publication.measured_as`).
 

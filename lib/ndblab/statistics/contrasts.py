@@ -2,8 +2,10 @@
 
 A block is the unit whatever the design: A B B A in short slices, both sides at once with their
 servers swapped half-way, a pair of cluster starts, or two clusters started together. Neighbouring
-seconds, or slices of one side, are never counted as independent. A block with a disturbed or failed
-slice is left out whole.
+seconds, or slices of one side, are never counted as independent. A block with a slice that failed,
+or that other processes disturbed, is left out whole. One from which the hypervisor took CPU time
+was measured again (`measuring.blocks`). It counts if that was its last attempt, or a duet, whose
+sides lose the time alike.
 
 Each half of A B B A compares both sides, so it has a value of its own (a column), which helps to
 show how precise the mean is. Sides that ran in different cluster starts have a single value, since

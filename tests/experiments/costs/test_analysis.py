@@ -11,6 +11,7 @@ from experiments.costs import made_up as world
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, FALLING
+from ndblab.formatting import plain
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +71,18 @@ def test_the_turn_is_as_certain_as_the_runs_are_alike(data):
     noise = 1 + 0.15 * ((pd.Series(range(len(runs)), index=runs.index) % 3) - 1)
     unsure = analysis.turn(runs.assign(qps=runs["qps"] * noise))
     assert unsure.low <= world.KNEE < unsure.high
+    least, most = (clients / _cpus(runs, clients) for clients in (unsure.low, unsure.high))
+    assert unsure.least_per_cpu == pytest.approx(least)
+    assert unsure.most_per_cpu == pytest.approx(most)
+    low, high = (plain(round(bound, 1)) for bound in (least, most))
+    assert unsure.words.endswith(f" clients, {low} to {high} for each CPU that mysqld uses")
     single = data.runs[data.runs["repeat"] == 1]
     assert math.isnan(analysis.turn(analysis.each_good_run(single, data.processes)).low)
+
+
+def _cpus(runs: pd.DataFrame, clients: float) -> float:
+    """Return the CPUs that the one server uses with so many clients."""
+    return runs[(runs["servers"] == 1) & (runs["clients"] == clients)]["mysqld_cpus"].mean()
 
 
 def test_one_number_of_clients_has_no_turn(data):

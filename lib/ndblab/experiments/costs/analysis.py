@@ -30,13 +30,16 @@ class Turn(NamedTuple):
     """Where the throughput of one server stops rising with its clients.
 
     `clients` is the smallest number within 3 % of the best mean; its 95 % interval is `low` to
-    `high` (NaN without repeated runs). There, mysqld uses `cpus`, and `busy_pct` of the host's CPUs
-    are busy.
+    `high` (NaN without repeated runs). Within it, there are `least_per_cpu` to `most_per_cpu`
+    clients for each logical CPU that mysqld uses. At `clients`, mysqld uses `cpus`, and `busy_pct`
+    of the host's CPUs are busy.
     """
 
     clients: int
     low: float
     high: float
+    least_per_cpu: float
+    most_per_cpu: float
     qps: float
     cpus: float
     busy_pct: float
@@ -49,10 +52,11 @@ class Turn(NamedTuple):
     @property
     def words(self) -> str:
         """Write where it stops: at one number of clients, or somewhere between two."""
+        where, per_cpu = f"at {count(self.clients, 'client')}", _rounded(self.per_cpu)
         if self.low < self.high:
-            return f"between {self.low:.0f} and {self.high:.0f} clients"
-        per_cpu = plain(round(self.per_cpu, 1))
-        return f"at {count(self.clients, 'client')}, {per_cpu} for each CPU that mysqld uses"
+            where = f"between {self.low:.0f} and {self.high:.0f} clients"
+            per_cpu = f"{_rounded(self.least_per_cpu)} to {_rounded(self.most_per_cpu)}"
+        return f"{where}, {per_cpu} for each CPU that mysqld uses"
 
 
 def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
@@ -137,7 +141,11 @@ def turn(costs: pd.DataFrame) -> Turn:
     if len(one) < 3:
         raise MissingData("fewer than three numbers of clients of one server")
     knee = one[one["qps"] >= FLAT * one["qps"].max()].iloc[0]
-    return Turn(int(knee.name), *_turns(costs, groups.size()), *map(float, knee))
+    low, high = _turns(costs, groups.size())
+    per_cpu = one.index.to_series() / one["mysqld_cpus"]
+    within = per_cpu[(one.index >= low) & (one.index <= high)]
+    numbers = (within.min(), within.max(), *knee)
+    return Turn(int(knee.name), low, high, *map(float, numbers))
 
 
 def _turns(costs: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
@@ -197,6 +205,10 @@ def _servers(processes: pd.DataFrame) -> pd.Series:
     """Return how many MySQL servers ran, by run id."""
     mine = processes[processes["role"].astype(str) == "mysqld"]
     return mine.groupby(mine["run_id"].astype(str))["node_id"].nunique()
+
+
+def _rounded(per_cpu: float) -> str:
+    return plain(round(per_cpu, 1))
 
 
 def published() -> Anchor:

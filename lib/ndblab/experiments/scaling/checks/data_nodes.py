@@ -131,6 +131,24 @@ def as_many_threads(claim: Claim, evidence: Evidence) -> State:
     return demanded((totals == BRIEF_LISTED).all(), words, f"{BRIEF_LISTED}")
 
 
+@condition("ndb-saturated")
+def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
+    """An NDB thread of any kind is near saturation, on at least one side.
+
+    Its words have what tc threads reached, which are saturated in the source.
+    """
+    kinds = [
+        where.threads.groupby(["run_id", "thread"])["pct"].max().unstack("thread")
+        for where in _places(claim, evidence)
+    ]
+    busiest = max(kinds, key=lambda by_kind: by_kind.max(axis=1).mean())
+    pct = float(busiest.max(axis=1).mean())
+    words = f"the busiest NDB thread uses {significant(pct)} % of a CPU"
+    if "tc" in busiest:
+        words += f", the busiest tc thread {significant(busiest['tc'].mean())} %"
+    return demanded(pct >= NEAR_PCT, words, f"{NEAR_PCT} % or more")
+
+
 @condition("tc-near-saturation")
 def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
     """The tc threads are short of CPU, so that more of them would relieve them."""
@@ -145,12 +163,16 @@ def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
 
 def _busiest(claim: Claim, evidence: Evidence) -> Place:
     """Return where throughput is best on any side of the claim's contrasts."""
-    places = [
+    return max(_places(claim, evidence), key=lambda where: where.runs["qps"].mean())
+
+
+def _places(claim: Claim, evidence: Evidence) -> list[Place]:
+    """Return all sides of the claim's contrasts."""
+    return [
         place(evidence, contrast, name)
         for contrast in of_claim(evidence, claim)
         for name in sides(evidence, contrast)
     ]
-    return max(places, key=lambda where: where.runs["qps"].mean())
 
 
 def _counted(where: Place) -> pd.DataFrame:

@@ -1,0 +1,101 @@
+"""Verdicts of the recorded datasets, as README, page of results, site and terminal show them."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from drawn import written
+from ndblab.figures import forest
+from ndblab.judging import publication, verdict
+from ndblab.measuring import measurement, recorded
+from ndblab.publishing import effects, rendering, terminal, verdict_tables
+
+
+def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
+    """Findings, tally and page are written by `./lab render`, not by hand."""
+    every = verdict_tables.with_statements(verdicts)
+    readme = rendering.README.read_text()
+    assert readme.count("](notebooks/") >= 6
+    assert rendering.with_findings(readme, every) == readme
+    assert rendering.results(every) == rendering.RESULTS.read_text()
+
+
+def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
+    """Each with its condition; one that has had a single cluster start is marked."""
+    every = verdict_tables.with_statements(verdicts)
+    before, _, after = rendering.results(every).partition("## Claims that could not be tested")
+    ruled_out = every[every["verdict"].isin(["not testable here", "by construction"])]
+    for row in ruled_out.itertuples():
+        assert f"(`{row.id}`) | {row.verdict} | {row.reason.partition(';')[0]}" in after
+        assert f"(`{row.id}`)" not in before
+        if row.verdict == verdict.BY_CONSTRUCTION:
+            [line] = [line for line in after.splitlines() if f"(`{row.id}`)" in line]
+            assert line.endswith(f"; measured: {terminal.measured(row)} |")
+    assert "**inconclusive**, one cluster start only" in before
+
+
+def test_the_results_name_conditions_and_hosts_beside_verdicts(verdicts):
+    """A condition with its number, and the hosts where recordings are of different kinds."""
+    before, _, _ = rendering.results(verdict_tables.with_statements(verdicts)).partition(
+        "## Claims that could not be tested"
+    )
+    rows = {row.id: row for row in verdicts.itertuples()}
+    hosts = " on AMD EPYC and Intel(R) Xeon(R) Processor"
+    for name, words in {
+        "R-nosql": (hosts, "condition: no quota divides the 2 CPUs"),
+        "F9-threads": (hosts, "condition: the data nodes chose threads for 32 CPUs"),
+    }.items():
+        [line] = [line for line in before.splitlines() if f"(`{name}`)" in line]
+        assert all(word in line for word in words)
+        assert all(word in rows[name].reason for word in words)
+
+
+def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
+    """Its rows are those of the claims, so that it agrees with every sentence beside it."""
+    assert str(effects.PICTURE.relative_to(recorded.ROOT)) in rendering.README.read_text()
+    assert effects.is_current(verdicts, publication.claims())
+    shown = effects.table(verdicts, publication.claims())
+    assert f" of {len(shown)} testable effects" in effects.title(shown)
+    changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
+    assert not effects.is_current(changed, publication.claims())
+
+
+def test_the_readme_says_of_the_ndb_api_what_its_picture_shows(verdicts):
+    """The ratio and both ends of its interval, as they are written beside the dot."""
+    shown = effects.table(verdicts, publication.claims())
+    [row] = shown[shown["id"] == "R-nosql"].itertuples()
+    numbers = forest.words(row)
+    assert numbers in written(effects.draw(shown, publication.claims()))
+    readme = rendering.README.read_text(encoding="utf-8")
+    [line] = [line for line in readme.splitlines() if "(notebooks/13_api_ceiling.ipynb)" in line]
+    ratio, low, high = re.findall(r"[\d.]+", numbers)
+    assert re.search(rf" {ratio} times .*\({low} to {high}\)", line)
+
+
+def test_claims_are_listed_on_a_line_each(verdicts):
+    """Without reasons, which would hide the verdicts; their tally comes last."""
+    lines = terminal.every(verdicts, recorded.every()).splitlines()
+    rows = [line for line in lines if line.startswith(verdict.WORDS)]
+    assert len(rows) == len(publication.claims())
+
+
+def test_terminal_site_and_readme_have_the_same_tally(
+    verdicts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Word for word; each claim is in it, or among the readings."""
+    monkeypatch.setattr(verdict_tables, "every", lambda: verdicts)
+    monkeypatch.setattr(rendering, "_published", list)
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "none")
+    _, _, paragraph = terminal.every(verdicts, recorded.every()).rpartition("\n\n")
+    tally = " ".join(paragraph.split())
+    [(claims, readings)] = re.findall(r"^(\d+) claims need .* Another (\d+) are readings", tally)
+    assert int(claims) + int(readings) == len(verdicts)
+    index = rendering.write_report(tmp_path / "site")
+    assert f"<p>{tally} <a" in html.unescape(index.read_text(encoding="utf-8"))
+    stated = verdict_tables.with_statements(verdicts)
+    readme = rendering.with_findings(rendering.README.read_text(encoding="utf-8"), stated)
+    assert tally in readme.replace("`", "")
