@@ -217,8 +217,8 @@ def compare(
     `shm:SendBufferMemory=4M` names the section where several have it.
 
     The exit status is 0 if B is not slower, and 1 if it is slower, or p95, CPU per query or errors
-    are worse. It is 3 if that is undecided, and 2 for an error. The same command goes on with what
-    was interrupted or undecided. A cluster that is attached is compared in what needs no restart;
+    are worse. It is 3 if that is undecided, and 2 for an error. The same command resumes what was
+    interrupted or undecided. A cluster that is attached is compared in what needs no restart;
     --may-change lets the lab set global variables there, which it puts back.
     """
     from ndblab.comparing import attached, comparison
@@ -248,7 +248,7 @@ def watch(
     clients=None, minutes=None, within=None, profile=None, tables=None, table_size=None, seed=None,
     base_port=None, json=False,
 ):  # fmt: skip
-    """Compare what is now with a stored baseline, and keep the history: a gate for upgrades.
+    """Compare the present state with a stored baseline, and keep the history: a gate for upgrades.
 
     Examples:
     ./lab watch --save nightly                     the installed programs as they are
@@ -307,8 +307,8 @@ def tune(
     ./lab tune brief --host brief                     the same for the brief's server
 
     Every trial is measured against your configuration, close together; finalists are measured
-    anew, and only that counts. --minutes are those of all sittings: the same command goes on with
-    what was interrupted, and with more minutes with what is complete.
+    anew, and only that counts. --minutes are those of all sittings: the same command resumes an
+    interrupted search, and with more minutes continues a complete one.
     """
     from ndblab.tuning import tune as tuning
 
@@ -573,7 +573,7 @@ def new(c, folder):
     Examples:
     ./lab new mine                                            write the folder
     ./lab reproduce --experiment ./mine --profile smoke    measure it; 2 min
-    ./lab test --experiment ./mine                            hold it against what all keep
+    ./lab test --experiment ./mine                            check it by the rules of all
 
     It compares two variants under a script of sysbench. Change its files to what you want.
     """
@@ -651,7 +651,7 @@ def bench(c, only=None, real=None):
     ./lab bench read                one of them
 
     `bench compare` judges planted truths made of recorded slices; with --real N it makes N
-    comparisons of each kind on a cluster that only it should use. It goes on where it was cut.
+    comparisons of each kind on a cluster that only it should use. It resumes if interrupted.
     """
     from ndblab import benchmarks
 

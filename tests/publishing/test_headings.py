@@ -17,6 +17,8 @@ from ndblab.publishing.notebook import headings
         ("longest_gap_s", "longest gap, s"),
         ("qps_cv_pct", "variation of queries/s, %"),
         ("gave_up_clients", "gave up clients"),
+        (("ape_pct", "latency_p95_ms"), "error without sign, % (p95 latency)"),
+        (("error_pct", "qps"), "error, % (queries/s)"),
         ("READ COMMITTED", "READ COMMITTED"),
         (16, 16),
     ],

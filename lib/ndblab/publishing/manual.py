@@ -33,7 +33,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str, str], ...]] = {
     ),
     "Ask your own": (
         ("compare", "say which of two configurations is faster", "3-15 min", "servers=1 servers=2"),
-        ("watch", "compare what is now with a stored baseline", "15 min", "--baseline nightly"),
+        ("watch", "compare the present state with a baseline", "15 min", "--baseline nightly"),
         ("tune", "search for the best configuration of this host", "60 min", "--minutes 60"),
         ("new", "write an experiment that works at once", "", "mine"),
         ("predict", "predict many servers from a sweep of one", "", "--servers 8 --clients 64"),
@@ -112,7 +112,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "may_change": "With --attach: set global variables there, and put them back",
     },
     "watch": {
-        "side": "A setting, folder or file of what is now (default: as in the baseline)",
+        "side": "A setting, folder or file of the present state (default: as in the baseline)",
         "save": "Name or folder of a baseline to store (this or --baseline)",
         "baseline": "Name or folder of the baseline to compare with (this or --save)",
         "workload": "With --save: as for compare",
@@ -184,7 +184,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "slow": "The second tier: whole experiments, kills, several hosts, a browser",
         "cluster": "Run also what needs a cluster (default: yes)",
         "virtual_machine": "Only those that boot a virtual machine; an hour or more",
-        "experiment": "Only hold this experiment of yours against what all keep (default: none)",
+        "experiment": "Only check this experiment of yours by the rules of all (default: none)",
     },
     "cluster.start": {
         "servers": "Number of MySQL servers (default: 2)",

@@ -91,7 +91,7 @@ def results(every: pd.DataFrame) -> str:
     lines = ["# What was found", "", "Written by `./lab render` from the recorded datasets.", ""]
     lines += [_answer(experiment) for experiment in _published()]
     scopes = {claim.id: claim.scope for claim in publication.claims()}
-    head = ("claim", "said of", "verdict here", "measured")
+    head = ("claim", "scope", "verdict here", "measured")
     lines += ["", "## Claims that were tested", "", verdict_tables.counted(every), ""]
     lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in every[tested].itertuples():

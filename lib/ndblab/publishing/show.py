@@ -85,14 +85,19 @@ def _listed(words: str) -> str:
     - b 2
     <BLANKLINE>
     An end.
-    >>> print(_listed("A title: a 1. Also: b 2."))
+    >>> print(_listed("A title: a 1. Also: b 2. 95th percentile: SELECT ... INTO 1; b 2."))
     A title:
     <BLANKLINE>
     - a 1
     - b 2
+    <BLANKLINE>
+    95th percentile:
+    <BLANKLINE>
+    - SELECT ... INTO 1
+    - b 2
     """
     blocks: list[str] = []
-    for sentence in re.split(r"(?<=\.) (?=[A-Z])", in_one(words)):
+    for sentence in re.split(r"(?<=[^.]\.) ", in_one(words)):
         lead, _, rest = sentence.partition(": ")
         if "; " in rest and ";" not in lead:
             parts = rest.rstrip(".").split("; ")

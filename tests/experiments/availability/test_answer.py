@@ -79,7 +79,7 @@ def test_more_arbitrators_are_advised_as_far_as_they_were_measured() -> None:
     lost = [faults.run(LOST, repeat, lost=4, gave_up=8, gap_s=8.0) for repeat in (1, 2)]
     alone = answered(dataset(*lost))
     assert alone.certain[0].startswith(
-        "a data node killed after the only management node stopped the cluster until the lab"
+        "a data node killed without a management node stopped the cluster until the lab"
     )
     assert alone.certain[0].endswith("lost up to 4 acknowledged writes, in 2 of 2 runs")
     assert alone.advice[0].startswith("Documented, not measured here")

@@ -54,4 +54,5 @@ def _with_few_clients(recorded: Sequence[Dataset]) -> str:
     if not times:
         return ""
     clients, values = min(times.items())
-    return f"; with {count(clients, 'client')} {listed(values)} times"
+    recordings = f" in {len(values)} recordings" if len(values) > 1 else ""
+    return f"; with {count(clients, 'client')} {listed(values)} times{recordings}"

@@ -231,7 +231,7 @@ def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
             "Lower HeartbeatIntervalDbDb in small steps, as the manual says: clients wait up to "
             "five intervals for a data node that hangs"
         )
-        yield Advice("Keep four intervals longer than any pause of a healthy host")
+        yield Advice("Keep four heartbeat intervals longer than any pause of a healthy host")
     elif gaps_s.get(FROZEN, 0) > _LONG_GAP_S:
         yield Advice(
             "A node that hangs is declared dead after four missed heartbeats: "

@@ -47,11 +47,11 @@ def _compared(dataset: Dataset) -> Iterator[str]:
     for row in ratio_tables.of_contrasts(dataset.slices).itertuples():
         pct = int(row.contrast.rpartition("-")[2])
         if pct in BESIDE and not math.isnan(row.low):
-            words = "fewer queries", "more queries", "as many queries"
-            did = less_or_more(row.ratio, row.low, row.high, *words)
+            words = ("fewer queries than", "more queries than", "as many queries as")
+            did = less_or_more(row.ratio, row.low, row.high, *(f"{many} {pct} %" for many in words))
             of = held(dataset, row.contrast)
             clients = count(int(row.clients), "client")
-            yield f"against {pct} % for data nodes, with {clients}, a quarter did {did}{of}"
+            yield f"with {clients}, a quarter of the CPUs for data nodes gave {did}{of}"
 
 
 def _undivided(dataset: Dataset) -> Iterator[str]:

@@ -33,5 +33,5 @@ def locking(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             f"which locks {SET_VARIABLE} and {CREATE_SELECT} take",
         ),
         f"these took no record lock in {READ_COMMITTED}: {listed(without)}",
-        *([Advice(f"Read into a variable by {SELECT_INTO}")] if SELECT_INTO in without else []),
+        *([Advice(f"Read into a variable with {SELECT_INTO}")] if SELECT_INTO in without else []),
     ]

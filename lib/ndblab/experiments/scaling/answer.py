@@ -73,7 +73,7 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
             "P-servers-1-2",
             "two servers instead of one raised throughput by {value_gain_pct} {interval_gain_pct}",
             "two servers instead of one raised throughput by {value_gain_pct} {interval_gain_pct}",
-            "how close two servers come to twice one",
+            "whether two servers do twice as much as one",
         ),
         Clause(
             "F6-double-servers",
@@ -183,8 +183,8 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             yield f"{where}, a split with more tc threads {moved(*ratio, 'throughput')}"
         if ratio.low <= 1:
             yield Advice(
-                "Set NumCPUs and leave the split of threads to the data node: no gain by a "
-                "split of one's own was shown"
+                "Set NumCPUs and leave the split of threads to the data node: no gain from "
+                "another split was shown"
             )
         return
 
@@ -203,8 +203,9 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
         more = less_or_more(row.measured, row.low, row.high, more="more queries")
-        did = f", which did at least {more}" if math.isfinite(row.measured) else ""
-        yield f"up to four servers, quotas give twice as many twice the CPU by construction{did}"
+        did = f"; these did at least {more}" if math.isfinite(row.measured) else ""
+        forced_by = "quotas give twice the servers twice the CPU by construction"
+        yield f"up to four servers, {forced_by}{did}"
 
 
 def _quotas(dataset: Dataset) -> str:

@@ -73,9 +73,10 @@ def on_effect(effects: pd.DataFrame, contrast: str) -> str:
     if rows.empty:
         return "It was not measured."
     row = rows.iloc[0]
-    name = row["a"][0].upper() + row["a"][1:]
-    side = row["b"] if row["b"] == "without" else f"of {row['b']}"
-    words = f"{name}, throughput is {_times(row, 'qps')} that {side}"
+    a, b = row["a"], row["b"]
+    # Sides are "with something" and "without", or each the name of a configuration.
+    a, b = (a[0].upper() + a[1:], b) if b == "without" else (f"With {a}", f"with {b}")
+    words = f"{a}, throughput is {_times(row, 'qps')} that {b}"
     if not math.isnan(row["query_us"]):
         words += f", and the CPU time of a query {_times(row, 'query_us')}"
     return f"{words}."

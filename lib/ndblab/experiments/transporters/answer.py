@@ -97,7 +97,7 @@ def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     where = "without CPU quotas"
     if dataset.budget == "scaled":
         where = "under CPU quotas"
-        yield f"{where}, what shared memory gains cannot be told: they limit both transporters"
+        yield f"{where}, which limit both transporters, the gain of shared memory is not measurable"
     yield f"{where}, the change against TCP was {listed(changes)}"
 
 

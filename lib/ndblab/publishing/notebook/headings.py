@@ -7,6 +7,11 @@ NAMES = {
     "qps_other": "queries/s of the other",
     "qps_default": "queries/s, default",
     "qps_tcp": "queries/s over TCP",
+    "qps_before": "operations/s before",
+    "qps_during": "operations/s during",
+    "qps_after": "operations/s after",
+    "law_qps": "queries/s by the law",
+    "of_law": "queries/s over the law's",
     "tps": "transactions/s",
     "tpm_c": "New-Order transactions/min",
     "latency_p95_ms": "p95 latency, ms",
@@ -55,9 +60,14 @@ _PARTS = {"mean": "", "low": ", 95 % low", "high": ", 95 % high", "min": ", leas
 def words(column: object) -> object:
     """Name a column in words with its unit; anything but an identifier stays as it is.
 
+    A column of several levels has the inner ones in brackets, without their units.
+
     >>> words("qps_low"), words("longest_gap_s"), words("mysqld_us"), words("READ COMMITTED")
     ('queries/s, 95 % low', 'longest gap, s', 'mysqld, µs', 'READ COMMITTED')
     """
+    if isinstance(column, tuple):
+        outer, *inner = (str(words(level)) for level in column)
+        return f"{outer} ({', '.join(name.partition(',')[0] for name in inner)})"
     if not isinstance(column, str) or not column.islower():
         return column
     if column in NAMES:
