@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import replace
 
 import pandas as pd
@@ -15,12 +14,10 @@ from ndblab.dataset import column
 from ndblab.dataset.column import Schema
 from ndblab.error import LabError
 from ndblab.planning import workload
+from ndblab.planning.workload import OK
 
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 4
-# Version 1 lacks the variant of a run and the events, version 2 the tables of checked writes,
-# version 3 the slices of contrasts and the CPU of unrelated processes.
-READABLE = (1, 2, 3, 4)
 
 _OF_EXPERIMENTS = discovery.modules("tables")
 WITHOUT_QUERIES = tuple(
@@ -28,8 +25,6 @@ WITHOUT_QUERIES = tuple(
 )
 """Workloads whose runs have neither queries nor a rate."""
 
-OK = "ok"
-"""The status of a run that ended as it should; any other is the reason why it did not."""
 TRANSPORTERS = ("shm", "tcp")
 FAULT, RESTART, SERVED, HEALED = "fault", "restart", "served", "healed"
 """Events of a run with a fault: a node, host or link was hit; a node was started again; it serves
@@ -81,8 +76,8 @@ _COUNTED = {
     "qps": column.real(empty=True),
 }
 _COMPANY = {
-    "company_pct": replace(column.real(empty=True), since=4),
-    "company": replace(column.text(), empty=True, since=4),
+    "company_pct": column.real(empty=True),
+    "company": replace(column.text(), empty=True),
 }
 """CPU of processes that are not the lab's, in percent of the host's, and the busiest of them."""
 
@@ -97,7 +92,7 @@ SCHEMAS: dict[str, Schema] = {
             "repeat": column.whole(1),
             "transporter": column.one_of(TRANSPORTERS),
             "workload": column.text(),
-            "variant": replace(column.like(r"^[a-z0-9-]+$", "default"), before="default", since=2),
+            "variant": column.like(r"^[a-z0-9-]+$", "default"),
             "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
             **_COUNTED,
             "latency_min_ms": column.real(empty=True),
@@ -163,7 +158,6 @@ SCHEMAS: dict[str, Schema] = {
             "event": column.one_of(EVENTS),
             "text": column.text(),
         },
-        since=2,
     ),
     "slices": Schema(
         "One row per slice of a contrast, failed ones included",
@@ -207,12 +201,10 @@ def damaged(what: str, found: object, expected: object = None) -> LabError:
     return LabError(what, found=found, expected=expected, next_step=next_step)
 
 
-def file_name(table: str, among: Container[str] = ()) -> str:
-    """Return the name of a table's file: the one found in `among`, else that of a new file.
+def file_name(table: str) -> str:
+    """Return the name of a table's file.
 
-    >>> file_name("processes"), file_name("processes", ["processes.csv"])
-    ('processes.csv.gz', 'processes.csv')
+    >>> file_name("runs"), file_name("processes")
+    ('runs.csv', 'processes.csv.gz')
     """
-    new = f"{table}.csv{SCHEMAS[table].packing}"
-    others = (f"{table}.csv{packing}" for packing in column.PACKINGS)
-    return next((name for name in (new, *others) if name in among), new)
+    return f"{table}.csv{SCHEMAS[table].packing}"

@@ -97,7 +97,7 @@ def describe(comparison: Comparison, tables: Tables, anchors: Anchors) -> list[s
 
 def _runs(comparison: Comparison, tables: Tables) -> pd.DataFrame:
     """Return the good runs of all kinds, with the column `kind`."""
-    runs = summary.good(selection.with_variant(tables["runs"])).astype({"workload": str})
+    runs = summary.good(tables["runs"]).astype({"workload": str})
     sides = [kind.of(runs).assign(kind=kind.name) for kind in (comparison.over, *comparison.kinds)]
     return pd.concat(sides, ignore_index=True)
 

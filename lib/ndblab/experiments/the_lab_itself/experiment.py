@@ -67,7 +67,7 @@ def _blocks(size: Profile, per_repeat: int, most: int) -> int:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "the-lab-itself",
         "How far can a measurement of this lab be trusted?",
         "08_the_lab_itself.ipynb",
@@ -83,5 +83,6 @@ EXPERIMENTS = (
             },
         },
         contrasts=the_lab_itself,
+        not_attached="it is about the lab's own clusters",
     ),
 )  # fmt: skip
