@@ -22,6 +22,7 @@ from stand_ins import put_program
 
 import waiting
 from hosts.left import programs_of, wait_for_nothing
+from hosts.named import alias, as_other_user, shell, strangers
 from ndblab.error import LabError
 from ndblab.hosts import namespaces, remote, ssh
 from ndblab.hosts.namespaces import Network
@@ -571,31 +572,20 @@ def difficult(network: Network, tmp_path: Path) -> Network:
     other = put_program(
         tmp_path / "other/python3", '#!/bin/sh\nexec setarch i686 /usr/bin/python3 "$@"\n'
     )
-    address = network.hosts["a"].address
-    (tmp_path / "known_hosts").write_text(
-        f"{address} {(network.hosts['b'].folder / 'host_key.pub').read_text()}"
-    )
-    subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", tmp_path / "key"], check=True)
-    keys = {
-        "no-python": network.authorize("no-python", _with_path("/nowhere")),
-        "old-python": network.authorize("old-python", _with_path(f"{old.parent}")),
-        "other-kind": network.authorize("other-kind", _with_path(f"{other.parent}:/usr/bin:/bin")),
-        "no-shell": network.authorize("no-shell", 'command="echo This account is closed."'),
-        "denied": tmp_path / "key",
-    }
-    same = "".join(f"Host {n}\n HostName {address}\n IdentityFile {k}\n" for n, k in keys.items())
+    strangers(network, tmp_path, "a")
+    for name, path in {
+        "no-python": "/nowhere",
+        "old-python": old.parent,
+        "other-kind": f"{other.parent}:/usr/bin:/bin",
+    }.items():
+        alias(network, name, "a", shell(f"PATH={path}"))
+    alias(network, "no-shell", "a", 'command="echo This account is closed."')
+    alias(network, "new", "a", more=" UserKnownHostsFile /dev/null\n")
     network.add_settings(
-        f"{same}Host no-such-host\n HostName no-such-host.invalid\n"
-        f"Host new\n HostName {address}\n UserKnownHostsFile /dev/null\n"
-        f"Host changed\n HostName {address}\n UserKnownHostsFile {tmp_path}/known_hosts\n"
+        "Host no-such-host\n HostName no-such-host.invalid\n"
         f"Host closed\n HostName {network.stranger.address}\n"
     )
     return network
-
-
-def _with_path(path: str) -> str:
-    """The option of a key that runs every command with this PATH."""
-    return f'command="PATH={path}; eval \\"$SSH_ORIGINAL_COMMAND\\""'
 
 
 def test_every_refusal_is_one_message_with_the_hosts_name(difficult: Network, tmp_path: Path):
@@ -644,10 +634,7 @@ def test_no_ssh_client_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 def test_what_a_hosts_shell_prints_does_not_matter(network: Network, tmp_path: Path):
     """A greeting before the agent's own words, and before those of a program."""
-    option = 'command="echo Welcome; echo 1234 >&2; eval \\"$SSH_ORIGINAL_COMMAND\\""'
-    key = network.authorize("talkative", option)
-    address = network.hosts["a"].address
-    network.add_settings(f"Host talkative\n HostName {address}\n IdentityFile {key}\n")
+    alias(network, "talkative", "a", shell("echo Welcome; echo 1234 >&2"))
     with remote.connect("talkative", tmp_path / "cluster") as machine:
         assert machine.run(["echo", "fine"], what="no") == "fine\n"
         child = machine.spawn(["sh", "-c", "echo out; echo err >&2"], **PIPES)
@@ -677,10 +664,7 @@ def test_a_connection_that_the_user_shares_is_used(network: Network, tmp_path: P
 
 def test_a_host_behind_another_is_reached_by_the_users_settings(network: Network, tmp_path: Path):
     """A jump host, as ssh_config names it."""
-    b = network.hosts["b"]
-    network.add_settings(
-        f"Host behind\n HostName {b.address}\n IdentityFile {network.folder}/key\n ProxyJump a\n"
-    )
+    alias(network, "behind", "b", more=" ProxyJump a\n")
     with remote.connect("behind", tmp_path / "cluster") as machine:
         assert machine.run(["hostname"], what="no") == "b\n"
         client = machine.run(["sh", "-c", "echo $SSH_CLIENT"], what="no")
@@ -691,11 +675,7 @@ def test_an_ordinary_user_needs_no_rights(network: Network):
     """What only root may do is one message; what is left by a dead lab is removed all the same."""
     with tempfile.TemporaryDirectory(dir="/tmp") as home:
         os.chown(home, 12345, 12345)
-        become = f"exec setpriv --reuid 12345 --regid 12345 --clear-groups env HOME={home}"
-        option = f'command="{become} sh -c \\"$SSH_ORIGINAL_COMMAND\\""'
-        key = network.authorize("ordinary", option)
-        address = network.hosts["b"].address
-        network.add_settings(f"Host ordinary\n HostName {address}\n IdentityFile {key}\n")
+        alias(network, "ordinary", "b", as_other_user(home))
         with remote.connect("ordinary", Path(".cache/ndblab/cluster")) as machine:
             assert machine.run(["id", "-u"], what="no") == "12345\n"
             assert machine.folder == Path(home) / ".cache/ndblab/cluster"

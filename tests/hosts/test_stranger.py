@@ -11,16 +11,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pymysql
 import pytest
 
-from hosts.test_cluster_over_hosts import planned
-from ndblab import install
-from ndblab.cluster import datadir, keys, readiness, start_stop
+from ndblab.cluster import datadir, keys, readiness
 from ndblab.cluster.cluster import Cluster
 from ndblab.hosts.namespaces import Namespace, Network
 from ndblab.install import ndb_tools
@@ -79,14 +76,6 @@ class Got(NamedTuple):
 
     code: int | None
     said: str
-
-
-@pytest.fixture(scope="module")
-def cluster(network: Network, template: Path, tmp_path_factory) -> Iterator[Cluster]:
-    with planned(network, tmp_path_factory.mktemp("target"), PORT, template) as (plan, sites):
-        ours = install.ensure(progress=False)
-        with start_stop.running(plan, ours, progress=False, sites=sites) as running:
-            yield running
 
 
 @pytest.fixture(params=PLACES)
