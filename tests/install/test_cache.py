@@ -21,11 +21,15 @@ def test_the_cache_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch)
     assert cache.location() == Path("/home/someone/.cache/ndblab")
 
 
-def test_a_second_installer_waits_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two installers never run at once, and the one that waits says so."""
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ndblab"
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_second_installer_waits_and_says_so() -> None:
+    """Two installers never run at once, and the one that waits says so."""
     waiting = threading.Event()
     order: list[str] = []
 
@@ -57,12 +61,6 @@ def test_a_cache_that_cannot_be_created_is_explained(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(LabError, match="cannot be written"), cache.locked(lambda text: None):
         pass
-
-
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "ndblab"
 
 
 def test_a_disk_that_fills_up_while_installing_is_one_clear_error(own_cache: Path) -> None:

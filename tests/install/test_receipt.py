@@ -9,14 +9,17 @@ from ndblab.install import cache
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 
 
-@pytest.fixture
-def ndb(tmp_path: Path) -> Ndb:
-    root = tmp_path / "ndb-9.7.4-debian"
+def installed(root: Path) -> Ndb:
     (root / "bin").mkdir(parents=True)
     programs = {name: root / "bin" / name for name in NDB_PROGRAMS}
     for program in programs.values():
         program.write_text("a program")
     return Ndb(**programs, ndb_version="9.7.4", mysqld_version="9.7.4", origin="X", basedir=root)
+
+
+@pytest.fixture
+def ndb(tmp_path: Path) -> Ndb:
+    return installed(tmp_path / "ndb-9.7.4-debian")
 
 
 def certify(ndb: Ndb) -> Path:
@@ -78,11 +81,7 @@ def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
 
 def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
     """Of several installations the last one that the user chose is used."""
-    first = certify(ndb)
-    second = tmp_path / "ndb-9.7.4-tarball"
-    (second / "bin").mkdir(parents=True)
-    other = Ndb(**{**vars(ndb), "basedir": second} | _copied(ndb, second))
-    certify(other)
+    first, second = certify(ndb), certify(installed(tmp_path / "ndb-9.7.4-tarball"))
     os.utime(first / cache.RECEIPT, (1, 1))
     assert [r.root for r in cache.receipts(tmp_path)] == [second, first]
     chosen = cache.receipt(first)
@@ -90,10 +89,3 @@ def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -
     os.utime(second / cache.RECEIPT, (2, 2))
     cache.choose(chosen)
     assert cache.receipts(tmp_path)[0].root == first
-
-
-def _copied(ndb: Ndb, root: Path) -> dict[str, Path]:
-    programs = {name: root / "bin" / name for name in NDB_PROGRAMS}
-    for program in programs.values():
-        program.write_text("a program")
-    return programs
