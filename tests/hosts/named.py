@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from ndblab.hosts.namespaces import Network
@@ -46,13 +45,3 @@ def as_other_user(home: str) -> str:
     """The option of a key by which commands are those of a user without rights."""
     become = f"exec setpriv --reuid 12345 --regid 12345 --clear-groups env HOME={home}"
     return f'command="{become} sh -c \\"$SSH_ORIGINAL_COMMAND\\""'
-
-
-def strangers(network: Network, folder: Path, host: str) -> None:
-    """Name a host "changed", whose key the user knows as another one, and "denied", where the user
-    has no key; what that takes is in the folder."""
-    other = (network.hosts["c"].folder / "host_key.pub").read_text()
-    (folder / "known_hosts").write_text(f"{network.hosts[host].address} {other}")
-    alias(network, "changed", host, more=f" UserKnownHostsFile {folder}/known_hosts\n")
-    subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", folder / "key"], check=True)
-    alias(network, "denied", host, key=folder / "key")

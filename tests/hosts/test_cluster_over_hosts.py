@@ -12,7 +12,6 @@ import pytest
 
 from hosts.named import described
 from ndblab import dataset
-from ndblab.cluster import readiness
 from ndblab.cluster.cluster import Cluster
 from ndblab.design import catalogue
 from ndblab.hosts.namespaces import Network
@@ -24,17 +23,6 @@ from ndblab.planning.workload import is_good
 pytestmark = pytest.mark.cluster
 
 PORT = 21860
-
-
-def test_shared_memory_joins_what_shares_a_host(cluster: Cluster):
-    """Each server reaches the data node beside it by shared memory, and the other by TCP."""
-    kinds = {(node, remote): kind for node, remote, kind in readiness.transporters(cluster)}
-    assert {pair: kind for pair, kind in kinds.items() if pair[1] in (11, 12)} == {
-        (2, 11): "SHM",
-        (3, 12): "SHM",
-        (2, 12): "TCP",
-        (3, 11): "TCP",
-    }
 
 
 def test_a_login_takes_the_password_and_tls(cluster: Cluster):

@@ -132,7 +132,7 @@ def to_management(cluster: Cluster) -> str:
 
 
 def test_every_link_between_hosts_is_encrypted(cluster: Cluster):
-    """As ndbinfo tells it; shared memory within a host has no TLS."""
+    """As ndbinfo tells it. Shared memory, which joins what shares a host, has no TLS."""
     links = keys.encryption(cluster)
     kinds = {(node, remote): (kind, tls) for node, remote, kind, tls in links}
     assert kinds[2, 3] == kinds[3, 2] == ("TCP", 1)

@@ -79,7 +79,7 @@ def test_the_identity_is_the_content(tmp_path):
 
 
 def test_a_schema_is_loaded_by_the_client(tmp_path, monkeypatch):
-    """Into the load's database."""
+    """Into the load's database; ~/.my.cnf, ~/.mylogin.cnf and MYSQL_PWD are for other servers."""
     monkeypatch.setattr(
         "ndblab.install.packages.client_argv", lambda binaries, name: (f"/bin/{name}",)
     )
