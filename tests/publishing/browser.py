@@ -160,14 +160,11 @@ def find() -> Path | None:
 def ensure(log: Path) -> Path:
     """Find a browser, or as root on Debian install the package of its release.
 
+    LabError if there is none and it cannot be installed by this user on this machine.
+
     Parameters
     ----------
     log : the file for the output of apt.
-
-    Raises
-    ------
-    LabError
-        If there is none and it cannot be installed by this user on this machine.
     """
     if (browser := find()) is not None:
         return browser
