@@ -223,14 +223,16 @@ def test_signals_reach_a_process(machine: Machine, mark: Path):
 def test_a_process_is_killed_with_all_that_it_has_started(machine: Machine, mark: Path):
     """If its session is to be killed too; else alone."""
     argv = ["sh", "-c", "sleep 600 & echo ready; wait"]
+
+    def running() -> list[str]:
+        return [process.program for process in machine.marked(mark)]
+
     for session, left in ((False, ["sleep"]), (True, [])):
         child = machine.spawn(argv, mark, **PIPES)
         child.stdout.readline()
         machine.kill(child, session)
         assert child.poll() == -signal.SIGKILL
-        until_s = time.monotonic() + 10
-        while (programs := [process.program for process in machine.marked(mark)]) != left:
-            assert time.monotonic() < until_s, programs
+        waiting.until(lambda left=left: running() == left, 10, f"{left}", seen=running)
         machine.end(mark)
 
 
@@ -471,11 +473,7 @@ def test_a_lab_that_is_killed_leaves_no_half_of_a_copy(network: Network, tmp_pat
         "    machine.send_tree(source, there / 'copy')\n"
     )
     with subprocess.Popen([sys.executable, "-c", body, source, there]) as process:
-        until_s = time.monotonic() + 30
-        while not list(there.glob(".copy.*.partial/large")):
-            assert process.poll() is None
-            assert time.monotonic() < until_s
-            time.sleep(0.01)
+        waiting.until(lambda: [*there.glob(".copy.*.partial/large")], 30, "half a copy", 0.01)
         process.kill()
     wait_for_nothing(network, "b", there / "cluster")
     assert list(there.iterdir()) == []

@@ -29,7 +29,6 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("own_cache")
 def test_a_second_installer_waits_and_says_so() -> None:
-    """Two installers never run at once, and the one that waits says so."""
     waiting = threading.Event()
     order: list[str] = []
 
@@ -86,6 +85,5 @@ def test_an_unwritable_folder_of_the_cache_is_one_clear_error(own_cache: Path) -
 
 
 def test_errors_outside_the_cache_are_not_changed(own_cache: Path) -> None:
-    """A missing file that has nothing to do with the cache raises its own error."""
     with pytest.raises(FileNotFoundError), cache.locked(lambda text: None):
         Path("/nowhere/at/all").read_text()

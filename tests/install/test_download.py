@@ -118,7 +118,6 @@ def test_a_file_too_large_for_the_disk_is_refused_at_once(server: Server, target
 def test_a_disk_that_fills_up_is_not_blamed_on_the_url(
     server: Server, target: Path, part: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If writing fails for lack of space, the message is about the disk."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(target.parent))
     part.symlink_to("/dev/full")
     with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):

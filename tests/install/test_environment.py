@@ -45,7 +45,6 @@ def test_everything_locked_has_hashes_and_names_no_address(name: str) -> None:
 
 
 def test_every_requirement_of_the_project_is_locked() -> None:
-    """What pyproject.toml asks for, requirements.lock has."""
     lock = (ROOT / "requirements.lock").read_text()
     assert wanted() <= set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))
 

@@ -35,7 +35,6 @@ def certify(ndb: Ndb) -> Path:
 
 
 def test_an_installation_is_read_back_from_its_receipt(ndb: Ndb) -> None:
-    """A receipt contains all that is known of the programs."""
     read = cache.receipt(certify(ndb))
     assert read is not None
     assert read.ndb == ndb
@@ -48,7 +47,6 @@ def test_without_a_receipt_nothing_is_installed(ndb: Ndb) -> None:
 
 
 def test_a_changed_or_missing_file_invalidates_the_receipt(ndb: Ndb) -> None:
-    """An installation with truncated or removed programs is not used."""
     root = certify(ndb)
     ndb.mysqld.write_text("shorter")
     assert cache.receipt(root) is None
@@ -63,7 +61,6 @@ def test_a_moved_installation_is_not_used(ndb: Ndb, tmp_path: Path) -> None:
 
 
 def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path: Path) -> None:
-    """A cache that a home directory only links to is the same cache."""
     root = certify(ndb)
     (tmp_path / "link").symlink_to(root.parent)
     receipt = cache.receipt(tmp_path / "link" / root.name)
@@ -74,13 +71,11 @@ def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])
 def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
-    """An unreadable receipt means that nothing is installed."""
     (certify(ndb) / cache.RECEIPT).write_text(text)
     assert cache.receipt(ndb.basedir) is None
 
 
 def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
-    """Of several installations the last one that the user chose is used."""
     first, second = certify(ndb), certify(installed(tmp_path / "ndb-9.7.4-tarball"))
     os.utime(first / cache.RECEIPT, (1, 1))
     assert [r.root for r in cache.receipts(tmp_path)] == [second, first]

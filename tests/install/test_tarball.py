@@ -33,7 +33,6 @@ def leftovers(machine: Path) -> list[str]:
 
 
 def test_a_tarball_is_installed_and_found_again(machine: Path, tarball: Path) -> None:
-    """The next start finds what the tarball installed."""
     binaries = install.ensure(str(tarball), progress=False)
     assert binaries.origin == "cache:tarball"
     assert binaries.ndbmtd.is_relative_to(machine / "cache/ndblab")

@@ -148,7 +148,6 @@ def test_sockets_that_sysbench_cannot_take_are_refused(servers: list) -> None:
 
 
 def test_an_execution_gives_result_text_and_status() -> None:
-    """One that ends well gives its numbers, its raw text and "ok"."""
     path = CAPTURED / "ndb_c8.txt"
     outcome = run(f"print(open({str(path)!r}).read(), end='')")
     assert (outcome.status, outcome.exit_status) == ("ok", 0)
@@ -168,7 +167,6 @@ def test_an_execution_that_fails_gives_text_and_reason() -> None:
 
 
 def test_an_execution_that_hangs_is_ended() -> None:
-    """It is killed when its time is up, and the status says so."""
     with executing(CLUSTER, program("__import__('signal').pause()"), 0.5) as execution:
         outcome = execution.wait()
     assert outcome.status == "sysbench did not end within 0.5 s"
