@@ -23,12 +23,12 @@ from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning.shape import Places
 from ndblab.workloads import sysbench
+from workloads import doubles
 
 POSSIBLE = {"costs", "single-server-scaling", "multi-server-scaling", "stability", "read-write"}
 BINARIES = SimpleNamespace(
-    sysbench="sysbench", sysbench_script=str, sysbench_env={}, sysbench_version="1.0.20",
-    fingerprint=lambda: {"sysbench": "a", "ndbmtd": "b"},
-)  # fmt: skip
+    **vars(doubles.BINARIES), fingerprint=lambda: {"sysbench": "a", "ndbmtd": "b"}
+)
 
 
 def part(name: str, servers: int = 2, transporter: str = "tcp") -> attachable.Attachable:

@@ -186,10 +186,10 @@ def site(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """The report of all that is committed, with comparisons of the user's own."""
-    return written(tmp_path_factory.mktemp("out") / "report", sections, compared)
+    return write_whole(tmp_path_factory.mktemp("out") / "report", sections, compared)
 
 
-def written(out: Path, sections: list[report.Section], compared: list[History]) -> Path:
+def write_whole(out: Path, sections: list[report.Section], compared: list[History]) -> Path:
     unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
     findings = rendering.findings()
     return report.write(out, sections, unjudged, findings, forest(), compared=compared).parent
@@ -501,7 +501,7 @@ def test_the_same_input_gives_the_same_bytes(
     site: Path, sections: list[report.Section], compared: list[History], tmp_path: Path
 ) -> None:
     """A report can be compared with the last one: it has no time and no chance in it."""
-    assert files(written(tmp_path / "again", sections, compared)) == files(site)
+    assert files(write_whole(tmp_path / "again", sections, compared)) == files(site)
 
 
 def test_a_new_report_takes_the_place_of_the_old(small: report.Section, tmp_path: Path) -> None:

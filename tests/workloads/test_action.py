@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pandas as pd
 import psutil
 
 import waiting
-from ndblab.machine.local import LOCAL
 from ndblab.workloads import action
 from ndblab.workloads.load_generator import Command, Report
-
-
-class Cluster:
-    """A cluster that only starts processes."""
-
-    load_site = SimpleNamespace(machine=LOCAL)
-
-    def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
-        return LOCAL.spawn(argv, None, env, **streams)
+from workloads.doubles import CLUSTER
 
 
 def run(line: str, timeout_s: float = 20, checked: action.Checked = lambda ended: ended) -> Report:
-    with action.running(Cluster(), Command(["bash", "-c", line]), timeout_s, checked) as load:
+    with action.running(CLUSTER, Command(["bash", "-c", line]), timeout_s, checked) as load:
         return load.finish()
 
 
