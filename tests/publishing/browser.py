@@ -7,7 +7,6 @@ reported and loaded. The protocol: https://chromedevtools.github.io/devtools-pro
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -104,11 +103,6 @@ class Browser:
         )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
-
-    def picture(self, file: Path) -> None:
-        """Write the whole page as a PNG, for those who want to see what a test saw."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        file.write_bytes(base64.b64decode(shot["data"]))
 
     def call(self, method: str, **parameters: object) -> dict:
         """Send one command of the DevTools protocol and give its answer."""
