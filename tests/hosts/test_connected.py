@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -78,17 +77,6 @@ def test_servers_left_to_others_come_in_whole_rows():
         job = experiment.job(size, None, plan, Point(servers, 8), skip=skip)
         assert [node.number for node in job.servers] == list(range(first, first + servers))
         assert not any(node.socket for node in job.servers)
-
-
-def test_a_clock_that_is_off_by_minutes_is_refused():
-    """What happened on two hosts could not be put in order."""
-    wrong = SimpleNamespace(clock_offset_ms=lambda: -180_000.0)
-    with pytest.raises(LabError, match="host db2") as caught:
-        connected._clock_ms("db2", wrong)
-    assert "-180.0 s" in caught.value.found
-    assert "timedatectl" in caught.value.next_step
-    right = SimpleNamespace(clock_offset_ms=lambda: 0.42)
-    assert connected._clock_ms("db2", right) == 0.4
 
 
 def test_hosts_of_a_user_that_do_not_suit_an_experiment_are_refused_before_they_are_reached(

@@ -217,18 +217,9 @@ def test_a_report_that_came_late_says_nothing_of_the_length_of_queries():
     assert turns._too_long(late, {0, 1, 3}, 0) == ""
 
 
-def test_half_of_what_ends_after_a_turn_counts_for_it():
-    """Where clients begin a turn anew, and end it late: of 100 ms each, ten in a second.
-
-    Eight clients end 72 queries in their turn, as the last ones end in the next second; so long
-    as no turn of their own follows, half of those are theirs.
-    """
-    report = report_of([1, 2, 3, 4, 5], [72, 8, 80, 72, 8])
-    assert turns._half_left(report, {0, 2, 3}) == {0: 4, 3: 4}
-
-
 def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
-    """Intervals are what sysbench reported."""
+    """Half of what ends after it, where no turn of its own side follows: clients begin a turn anew,
+    and end it late. Intervals are what sysbench reported."""
     runs = measured(both(scripted(tmp_path, left=50.0)), "abba")
     first = turns.LEAD_S
     expected = [BASE[s] + first + 1 + n + more for n, s, more in zip(
