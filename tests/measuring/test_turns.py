@@ -230,13 +230,6 @@ def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
     assert [run.tables["intervals"]["qps"].iloc[0] for run in runs] == reported
 
 
-def test_a_load_that_reported_nothing_has_no_queries_that_are_too_long():
-    """What it failed of is its status."""
-    nothing = Report("sysbench exited 1", 0.0, 0.0, 0, {}, pd.DataFrame())
-    assert turns._too_long(nothing, {2}, 2) == ""
-    assert turns._half_left(nothing, {2}) == {}
-
-
 def test_the_load_outlasts_its_turns():
     """sysbench may end before it reports its last second, which must be nobody's."""
     assert turns.Schedule.of("abba", 0, 0).load_s > turns.LEAD_S + 4
