@@ -45,13 +45,6 @@ def test_a_second_installer_waits_and_says_so() -> None:
     assert order == ["first", "second"]
 
 
-def test_a_lack_of_disk_space_is_reported_in_gb(tmp_path: Path) -> None:
-    """The user learns how much space is missing before anything is downloaded."""
-    with pytest.raises(LabError, match="Not enough disk space") as caught:
-        cache.need_space(tmp_path, 10**18, "building NDB Cluster")
-    assert "GB free" in str(caught.value)
-
-
 def test_a_cache_that_cannot_be_created_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
