@@ -284,7 +284,8 @@ def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path)
     other = {"NDBLAB_CLUSTER_DIR": str(tmp_path / "other")}
     said = ended(lab("cluster.detach", **other), code=1)
     assert "Another lab measures this cluster" in said
-    interrupted(first, signal.SIGKILL)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
 
     def quiet() -> bool:
         rows = cluster.query("SELECT DB FROM information_schema.PROCESSLIST")
@@ -303,7 +304,8 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     words = ("reproduce", "--figure", "4", "--profile", "smoke")
     first = lab(*words)
     waiting.until(lambda: small_runs.saved(tmp_path / "runs"), 120, "a run")
-    interrupted(first, signal.SIGKILL)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
     [left] = schemas(cluster)
     said = ended(lab(*words))
     assert f"cleared up after a killed lab: removed the schema {left} with 2 tables" in said
