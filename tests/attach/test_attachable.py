@@ -23,12 +23,12 @@ from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning.shape import Places
 from ndblab.workloads import sysbench
+from workloads import doubles
 
 POSSIBLE = {"costs", "single-server-scaling", "multi-server-scaling", "stability", "read-write"}
 BINARIES = SimpleNamespace(
-    sysbench="sysbench", sysbench_script=str, sysbench_env={}, sysbench_version="1.0.20",
-    fingerprint=lambda: {"sysbench": "a", "ndbmtd": "b"},
-)  # fmt: skip
+    **vars(doubles.BINARIES), fingerprint=lambda: {"sysbench": "a", "ndbmtd": "b"}
+)
 
 
 def part(name: str, servers: int = 2, transporter: str = "tcp") -> attachable.Attachable:
@@ -92,12 +92,9 @@ def test_a_load_uses_the_account_and_the_schema_of_the_lab() -> None:
     size = allowed.size("smoke")
     [*_, last] = allowed.sweep(size).points
     job = allowed.job(size, BINARIES, plan, last)
+    own = {"--mysql-user=bench", "--mysql-db=ndblab_11_ab", "--config-file=/proc/self/fd/7"}
     for command in (sysbench.prepare_command(job), *sysbench.commands(job)):
-        assert {
-            "--mysql-user=bench",
-            "--mysql-db=ndblab_11_ab",
-            "--config-file=/proc/self/fd/7",
-        } <= set(command.argv)
+        assert own <= set(command.argv)
     assert "--mysql-socket=/run/1.sock,/run/2.sock" in sysbench.commands(job)[-1].argv
 
 

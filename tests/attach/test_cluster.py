@@ -18,7 +18,7 @@ from ndblab.attach.cluster import Attached, Beside
 from ndblab.attach.endpoint import Endpoint
 from ndblab.attach.facts import Facts
 from ndblab.attach.login import Login
-from ndblab.attach.target import Target, target
+from ndblab.attach.target import Target
 from ndblab.error import LabError
 from ndblab.machine.interference import Reading
 from ndblab.planning.shape import Places
@@ -122,5 +122,3 @@ def test_a_server_that_is_not_there_is_named(tmp_path) -> None:
     with pytest.raises(LabError, match=r"no\.sock refuses connections") as caught:
         named.session(1).__enter__()
     assert "--endpoints" in str(caught.value)
-    with pytest.raises(LabError, match="needs the MySQL servers"):
-        target("db1", None)

@@ -45,6 +45,10 @@ if "compare" in sys.argv:
 measurement.RUNS, tasks.OUT = folder / "runs", folder / "out"
 Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
 """
+ACCOUNTS = [
+    (server, f"'{USER}'@'{place}'") for server in (1, 2) for place in ("localhost", "127.0.0.1")
+]
+"""The account on each server, by socket and by port."""
 ALLOWED = re.compile(
     r"SELECT |SHOW |SET (SESSION|AUTOCOMMIT|NAMES)|ROLLBACK|BEGIN|COMMIT"
     r"|(CREATE|DROP) DATABASE (IF NOT EXISTS )?`?ndblab_11_\w+`?$"
@@ -66,14 +70,12 @@ def cluster(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     )
     plan = deployment.make(host.read(), shape)
     with start_stop.running(plan, install.ensure(progress=False), progress=False) as running:
-        for server in (1, 2):
-            for place in ("localhost", "127.0.0.1"):
-                account = f"'{USER}'@'{place}'"
-                with contextlib.closing(running.connect(server)) as connection:
-                    cursor = connection.cursor()
-                    cursor.execute(f"CREATE USER {account} IDENTIFIED BY %s", (PASSWORD,))
-                    cursor.execute(rf"GRANT ALL ON `ndblab\_%`.* TO {account}")
-                    cursor.execute(f"GRANT SELECT ON `ndbinfo`.* TO {account}")
+        for server, account in ACCOUNTS:
+            with contextlib.closing(running.connect(server)) as connection:
+                cursor = connection.cursor()
+                cursor.execute(f"CREATE USER {account} IDENTIFIED BY %s", (PASSWORD,))
+                cursor.execute(rf"GRANT ALL ON `ndblab\_%`.* TO {account}")
+                cursor.execute(f"GRANT SELECT ON `ndbinfo`.* TO {account}")
         yield running
 
 
@@ -121,6 +123,19 @@ def ended(child: subprocess.Popen, code: int = 0) -> str:
     return text
 
 
+def interrupted(child: subprocess.Popen, number: int) -> None:
+    """Send a lab a signal, and wait for its end."""
+    child.send_signal(number)
+    child.communicate(timeout=60)
+    assert child.returncode != 0
+
+
+def recorded(folder: Path) -> dataset.Dataset:
+    """Read the only dataset of a lab."""
+    [place] = (folder / "runs").glob("*/*")
+    return dataset.read(place)
+
+
 def observed(cluster: Cluster) -> dict[str, object]:
     """What of a cluster must be the same before and after."""
     volatile = re.compile(r"gtid|timestamp|pseudo|rand_seed|insert_id|identity", re.IGNORECASE)
@@ -164,8 +179,7 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
     said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke"))
     assert observed(cluster) == before
     assert schemas(cluster) == []
-    [folder] = (tmp_path / "runs").glob("*/*")
-    data = dataset.read(folder)
+    data = recorded(tmp_path)
     assert data.complete
     assert data.budget == "attached"
     assert data.runs["status"].map(is_good).all()
@@ -178,7 +192,7 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
     assert known["connectstring"] == f"127.0.0.1:{PORT}"
     assert [server["node_id"] for server in known["servers"]] == [11, 12]
     assert "not with --attach" in said
-    for file in folder.rglob("*"):
+    for file in data.path.rglob("*"):
         assert not file.is_file() or PASSWORD.encode() not in file.read_bytes()
     strange = [sent for sent in statements(cluster, USER) if not ALLOWED.match(sent)]
     assert strange == []
@@ -208,8 +222,7 @@ def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
     """Those of several ports of a host, by an account that may enter from there."""
     words = ("--experiment", "stability", "--profile", "smoke")
     ended(lab("reproduce", *words, by="port"))
-    [folder] = (tmp_path / "runs").glob("*/*")
-    assert list(dataset.read(folder).runs["status"]) == ["ok"]
+    assert list(recorded(tmp_path).runs["status"]) == ["ok"]
     assert schemas(cluster) == []
 
 
@@ -260,9 +273,7 @@ def test_an_interrupted_lab_leaves_no_schema(cluster, lab, number):
     """Ctrl-C, SIGTERM and the end of the terminal remove it first."""
     child = lab("reproduce", "--figure", "1", "--profile", "smoke", "--duration", "60")
     begun(cluster, child)
-    child.send_signal(number)
-    child.communicate(timeout=60)
-    assert child.returncode != 0
+    interrupted(child, number)
     assert schemas(cluster) == []
 
 
@@ -298,8 +309,7 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     [left] = schemas(cluster)
     said = ended(lab(*words))
     assert f"cleared up after a killed lab: removed the schema {left} with 2 tables" in said
-    [folder] = (tmp_path / "runs").glob("*/*")
-    data = dataset.read(folder)
+    data = recorded(tmp_path)
     assert data.complete
     assert len(data.manifest["resumed"]) == 1
     assert schemas(cluster) == []
@@ -323,22 +333,17 @@ COMPARED = ("compare", "--side", "ndb_batch_size=64K", "--profile", "smoke", "--
 @pytest.fixture
 def may_set(cluster: Cluster) -> Iterator[None]:
     """The account may set global variables."""
-    for verb, to in (("GRANT", "TO"), ("REVOKE", "FROM")):
-        for server in (1, 2):
-            for place in ("localhost", "127.0.0.1"):
-                account = f"'{USER}'@'{place}'"
-                cluster.query(f"{verb} SYSTEM_VARIABLES_ADMIN ON *.* {to} {account}", server)
-        if verb == "GRANT":
-            yield
+    for server, account in ACCOUNTS:
+        cluster.query(f"GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO {account}", server)
+    yield
+    for server, account in ACCOUNTS:
+        cluster.query(f"REVOKE SYSTEM_VARIABLES_ADMIN ON *.* FROM {account}", server)
 
 
 def batch_sizes(cluster: Cluster) -> set[str]:
     """The values of ndb_batch_size on all servers."""
-    return {
-        value
-        for server in (1, 2)
-        for _, value in cluster.query("SHOW GLOBAL VARIABLES LIKE 'ndb_batch_size'", server)
-    }
+    asked = "SHOW GLOBAL VARIABLES LIKE 'ndb_batch_size'"
+    return {value for server in (1, 2) for _, value in cluster.query(asked, server)}
 
 
 @pytest.mark.usefixtures("may_set")
@@ -348,8 +353,7 @@ def test_a_comparison_sets_variables_for_a_while(cluster, lab, tmp_path):
     said, _ = lab(*COMPARED, "--may-change").communicate(timeout=300)
     assert "Dataset: " in said
     assert observed(cluster) == before
-    [folder] = (tmp_path / "runs/compare").glob("*")
-    data = dataset.read(folder)
+    data = recorded(tmp_path)
     assert [sides["ndb_batch_size"] for sides in data.manifest["set_global"]] == ["65536", "32768"]
     assert set(data.slices["variant"]) == {"default", "b"}
     assert all(map(is_good, data.slices["status"]))
@@ -392,8 +396,7 @@ def test_statements_of_the_users_that_only_read_are_a_load_without_consent(clust
     said, _ = lab("compare", *sides, "--workload", str(file)).communicate(timeout=300)
     assert "Dataset: " in said
     assert observed(cluster) == before
-    [folder] = (tmp_path / "runs/compare").glob("*")
-    data = dataset.read(folder)
+    data = recorded(tmp_path)
     assert set(data.slices["status"].map(is_good)) == {True}
     assert [Path(name).suffix for name in data.configs() if name.startswith("own_sql_")] == [".lua"]
     file.write_text("SELECT 1;\nUPDATE sbtest1 SET k = 7;\n")
@@ -407,9 +410,8 @@ def shop(cluster: Cluster) -> Iterator[Path]:
     cluster.query("CREATE DATABASE shop")
     cluster.query("CREATE TABLE shop.orders (id INT PRIMARY KEY, paid INT) ENGINE=NDB")
     cluster.query("INSERT INTO shop.orders VALUES (1, 0), (2, 0)")
-    for server in (1, 2):
-        for place in ("localhost", "127.0.0.1"):
-            cluster.query(f"GRANT SELECT ON shop.* TO '{USER}'@'{place}'", server)
+    for server, account in ACCOUNTS:
+        cluster.query(f"GRANT SELECT ON shop.* TO {account}", server)
     log = Path(cluster.plan.servers[0].data_dir) / "captured.log"
     usual = {
         name: cluster.query(f"SELECT @@global.{name}")[0][0]
@@ -442,8 +444,7 @@ def test_a_slow_log_is_replayed_in_the_database_that_it_names(cluster, lab, tmp_
     sides = ("--side", "clients=2", "--side", "clients=4", "--profile", "smoke", "--minutes", "1")
     said, _ = lab("compare", *sides, "--workload", str(shop)).communicate(timeout=300)
     assert "Dataset: " in said, said
-    [folder] = (tmp_path / "runs/compare").glob("*")
-    data = dataset.read(folder)
+    data = recorded(tmp_path)
     assert set(data.slices["status"].map(is_good)) == {True}
     sent = list(statements(cluster, USER))
     assert "USE `shop`" in sent
@@ -465,9 +466,7 @@ def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
         lambda: batch_sizes(cluster) == {"65536"}, 120, "side B",
         seen=lambda: f"ndb_batch_size {batch_sizes(cluster)}, exit status {child.poll()}",
     )  # fmt: skip
-    child.send_signal(number)
-    child.communicate(timeout=60)
-    assert child.returncode != 0
+    interrupted(child, number)
     if number == signal.SIGKILL:
         assert batch_sizes(cluster) == {"65536"}
         said = ended(lab("cluster.detach"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,26 +55,26 @@ def leaks(
     }
     deadline = time.monotonic() + patience_s
     while True:
-        found, there = {name: look() for name, look in looks.items()}, elsewhere()
-        found = {name: here or there.get(name, "") for name, here in found.items()}
-        if not any(found.values()) or time.monotonic() > deadline:
-            return found
+        here, there = {name: look() for name, look in looks.items()}, elsewhere()
+        leaked = {name: leak or there.get(name, "") for name, leak in here.items()}
+        if not any(leaked.values()) or time.monotonic() > deadline:
+            return leaked
         time.sleep(POLL_S)
 
 
 def processes(folder: Path) -> str:
     """Name the processes of a cluster and the watchdogs of its folder."""
-    found = [f"{p.program} {p.pid}" for p in LOCAL.marked(folder)]
-    return left("process", [*found, *(f"watchdog {p.pid}" for p in watchdogs(folder))])
+    nodes = [f"{process.program} {process.pid}" for process in LOCAL.marked(folder)]
+    return left("process", [*nodes, *(f"watchdog {dog.pid}" for dog in watchdogs(folder))])
 
 
 def watchdogs(folder: Path) -> list[psutil.Process]:
     """Find the watchdogs of a cluster's folder."""
     running = []
-    for each in psutil.process_iter():
+    for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if {watchdog.__name__, str(folder)} <= set(each.cmdline()):
-                running.append(each)
+            if {watchdog.__name__, str(folder)} <= set(process.cmdline()):
+                running.append(process)
     return running
 
 
@@ -110,19 +110,17 @@ def groups(folder: Path) -> str:
     controller = host.read().cpu_controller
     if controller.kind not in ("cgroup1", "cgroup2"):
         return ""
-    found = Path(controller.path).glob(f"{start_stop.groups_name(folder)}*")
-    return left("control group", [path.name for path in found])
+    paths = Path(controller.path).glob(f"{start_stop.groups_name(folder)}*")
+    return left("control group", [path.name for path in paths])
 
 
 def complete_runs(runs: Path) -> dict[str, str]:
     """Return the complete runs of unfinished datasets, with the time each began."""
     began: dict[str, str] = {}
-    for folder in _folders(runs):
-        with contextlib.suppress(LabError):
-            data = dataset.read(folder)
-            if not data.complete:
-                sound = data.runs[data.runs["status"].map(is_good).astype(bool)]
-                began |= dict(zip(sound["run_id"], sound["started_utc"], strict=True))
+    for data in _readable(runs):
+        if not data.complete:
+            sound = data.runs[data.runs["status"].map(is_good).astype(bool)]
+            began |= dict(zip(sound["run_id"], sound["started_utc"], strict=True))
     return began
 
 
@@ -147,14 +145,14 @@ def unfinished(runs: Path, before: Mapping[str, str], repeats: int) -> str:
     """
     if wrong := damaged(runs):
         return wrong
-    datasets = [dataset.read(folder) for folder in _folders(runs)]
+    datasets = list(_readable(runs))
     if not datasets:
         return "no dataset"
     if open_ := [data.id for data in datasets if not data.complete]:
         return f"not resumed: {', '.join(open_)}"
     newest = max(datasets, key=lambda data: str(data.manifest["finished_utc"]))
     status = list(newest.runs["status"])
-    if [is_good(each) for each in status] != [True] * repeats:
+    if [*map(is_good, status)] != [True] * repeats:
         return f"{newest.id} has runs {', '.join(status)} instead of {repeats} that are ok"
     there = {(str(r.run_id), str(r.started_utc)) for d in datasets for r in d.runs.itertuples()}
     if lost := [run_id for run_id, began in before.items() if (run_id, began) not in there]:
@@ -165,13 +163,11 @@ def unfinished(runs: Path, before: Mapping[str, str], repeats: int) -> str:
 def lost_writes(runs: Path) -> str:
     """Say which acknowledged writes are lost or wrong in the datasets."""
     checked, wrong = 0, []
-    for folder in _folders(runs):
-        with contextlib.suppress(LabError):
-            data = dataset.read(folder)
-            seed = data.manifest["profile"]["seed"]
-            findings = history.check(data.history, data.copies, data.counters, seed)
-            checked += 1
-            wrong += [] if findings.sound else [f"{data.id}: {findings.words()}"]
+    for data in _readable(runs):
+        seed = data.manifest["profile"]["seed"]
+        findings = history.check(data.history, data.copies, data.counters, seed)
+        checked += 1
+        wrong += [] if findings.sound else [f"{data.id}: {findings.words()}"]
     return "; ".join(wrong) if checked else "no writes were checked"
 
 
@@ -185,28 +181,32 @@ class Checked(NamedTuple):
 
 def runs_with_faults(runs: Path) -> dict[str, Checked]:
     """Check the writes of every run in the datasets, complete or not, by the name of its fault."""
-    found = {}
-    for folder in _folders(runs):
-        with contextlib.suppress(LabError):
-            data = dataset.read(folder)
-            seed = data.manifest["profile"]["seed"]
-            writes = history.of_runs(data.history, data.copies, data.counters, seed)
-            hurt = data.events[data.events["event"].astype(str) == "fault"]
-            for run in data.runs.itertuples():
-                own = writes.get(str(run.run_id))
-                wrong = own.words() if own and not own.sound else ""
-                texts = hurt.loc[hurt["run_id"].astype(str) == str(run.run_id), "text"]
-                injected = ", ".join(map(str, texts))
-                unread = "" if own and own.replicas else "no writes were checked"
-                found[str(run.variant)] = Checked(str(run.status), injected, wrong or unread)
-    return found
+    checked = {}
+    for data in _readable(runs):
+        seed = data.manifest["profile"]["seed"]
+        writes = history.of_runs(data.history, data.copies, data.counters, seed)
+        hurt = data.events[data.events["event"].astype(str) == "fault"]
+        for run in data.runs.itertuples():
+            own = writes.get(str(run.run_id))
+            wrong = own.words() if own and not own.sound else ""
+            texts = hurt.loc[hurt["run_id"].astype(str) == str(run.run_id), "text"]
+            injected = ", ".join(map(str, texts))
+            unread = "" if own and own.replicas else "no writes were checked"
+            checked[str(run.variant)] = Checked(str(run.status), injected, wrong or unread)
+    return checked
 
 
 def _folders(runs: Path) -> list[Path]:
     return sorted(p for p in runs.glob("*/*") if p.is_dir() and not p.name.startswith("."))
 
 
+def _readable(runs: Path) -> Iterator[dataset.Dataset]:
+    for folder in _folders(runs):
+        with contextlib.suppress(LabError):
+            yield dataset.read(folder)
+
+
 def left(noun: str, things: Iterable) -> str:
     """Name the first of the things that are left; empty if there are none."""
-    names = [str(each) for each in things]
+    names = [*map(str, things)]
     return f"{noun} left: {', '.join(names[:6])}" if names else ""

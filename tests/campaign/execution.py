@@ -79,7 +79,7 @@ def _cleanly(
     sound = False
     try:
         outcomes = inject()
-        sound = all(each.sound for each in outcomes)
+        sound = all(outcome.sound for outcome in outcomes)
     finally:
         if not sound:
             sandbox.stop_cluster()
@@ -91,30 +91,30 @@ def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
     segments = checks.orphaned_segments()
     job = job_for(injection, sandbox)
     ended = sandbox.run(job, "injected", lambda child: _inject(injection, sandbox, child))
-    found = {"message": complaint(injection, ended)}
+    wrong = {"message": complaint(injection, ended)}
     if not (injection.watchdog and ended.injected):
-        found |= checks.leaks(sandbox.cluster, sandbox.port, segments)
+        wrong |= checks.leaks(sandbox.cluster, sandbox.port, segments)
     complete: dict[str, str] = {}
     if injection.writes_are_checked:
-        found["writes"] = checks.lost_writes(sandbox.runs)
-        found["dataset"] = checks.unfinished(sandbox.runs, complete, job.repeats)
+        wrong["writes"] = checks.lost_writes(sandbox.runs)
+        wrong["dataset"] = checks.unfinished(sandbox.runs, complete, job.repeats)
     else:
-        found["dataset"] = checks.damaged(sandbox.runs)
+        wrong["dataset"] = checks.damaged(sandbox.runs)
         complete = checks.complete_runs(sandbox.runs)
-    if any(found.values()):
+    if any(wrong.values()):
         sandbox.save(evidence / "injected")
     if injection.writes_are_checked:
         sandbox.clear()
     repeats = 1 if injection.writes_are_checked else job.repeats
     plain = sandbox.job(job.budget, repeats=repeats, duration_s=job.duration_s)
     again = sandbox.run(plain, "again")
-    found["next start"] = "" if again.code == MEASURED else again.words
-    found["dataset"] = found["dataset"] or checks.unfinished(sandbox.runs, complete, repeats)
+    wrong["next start"] = "" if again.code == MEASURED else again.words
+    wrong["dataset"] = wrong["dataset"] or checks.unfinished(sandbox.runs, complete, repeats)
     for name, left in checks.leaks(sandbox.cluster, sandbox.port, segments).items():
-        found[name] = found.get(name) or (f"after the next start: {left}" if left else "")
-    if any(found.values()):
+        wrong[name] = wrong.get(name) or (f"after the next start: {left}" if left else "")
+    if any(wrong.values()):
         sandbox.save(evidence / "again")
-    return Outcome(found, injected=ended.injected, ended=ended.words)
+    return Outcome(wrong, injected=ended.injected, ended=ended.words)
 
 
 def execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
@@ -136,24 +136,24 @@ def _execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Pat
     segments = checks.orphaned_segments()
     complete: dict[str, str] = {}
     outcomes = []
-    for each in group:
-        during = functools.partial(_inject, each, sandbox)
-        ended = sandbox.run(job_for(each, sandbox), "injected", during)
-        found = {"message": complaint(each, ended), **sandbox.leaks(segments)}
-        found["dataset"] = checks.damaged(sandbox.runs)
+    for injection in group:
+        during = functools.partial(_inject, injection, sandbox)
+        ended = sandbox.run(job_for(injection, sandbox), "injected", during)
+        wrong = {"message": complaint(injection, ended), **sandbox.leaks(segments)}
+        wrong["dataset"] = checks.damaged(sandbox.runs)
         complete |= checks.complete_runs(sandbox.runs)
-        if any(found.values()):
-            sandbox.save(evidence / f"injected-{each.number}")
+        if any(wrong.values()):
+            sandbox.save(evidence / f"injected-{injection.number}")
             sandbox.stop_cluster()
         sandbox.free_disk()
-        outcomes.append(Outcome(found, injected=ended.injected, ended=ended.words))
+        outcomes.append(Outcome(wrong, injected=ended.injected, ended=ended.words))
     repeats, duration_s = group[0].repeats, job_for(group[0], sandbox).duration_s
     plain = sandbox.job(group[0].budget, repeats=repeats, duration_s=duration_s)
     again = sandbox.run(plain, "again")
     shared = {"next start": "" if again.code == MEASURED else again.words}
     shared["dataset"] = checks.unfinished(sandbox.runs, complete, repeats)
     _share(outcomes, shared, sandbox.leaks(segments))
-    if not all(each.sound for each in outcomes):
+    if not all(outcome.sound for outcome in outcomes):
         sandbox.save(evidence / "again")
     return outcomes
 
@@ -161,8 +161,9 @@ def _execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Pat
 def _share(outcomes: Sequence[Outcome], shared: dict[str, str], left: dict[str, str]) -> None:
     """Add what was found after the next start to all whose next start it was."""
     shared |= {name: f"after the next start: {now}" if now else "" for name, now in left.items()}
-    for each in outcomes:
-        each.checks.update({name: each.checks.get(name) or now for name, now in shared.items()})
+    for outcome in outcomes:
+        own = outcome.checks
+        own.update({name: own.get(name) or now for name, now in shared.items()})
 
 
 def execute_together(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
@@ -183,9 +184,8 @@ def _execute_together(
     group: Sequence[Injection], sandbox: Sandbox, evidence: Path, over_hosts: bool
 ) -> list[Outcome]:
     segments = checks.orphaned_segments()
-    job = sandbox.writing(
-        {name_of(each): actions(each) for each in group}, BEFORE_S, over_hosts=over_hosts
-    )
+    faults = {name_of(injection): actions(injection) for injection in group}
+    job = sandbox.writing(faults, BEFORE_S, over_hosts)
     if group[0].loses_lab:
         [cut] = group
         ended = sandbox.run(job, "injected", lambda child: _cut_off(cut, sandbox, child))
@@ -196,21 +196,22 @@ def _execute_together(
     left = sandbox.leaks(segments, over_hosts)
     runs, damaged = checks.runs_with_faults(sandbox.runs), checks.damaged(sandbox.runs)
     outcomes = []
-    for each in group:
-        found: dict[str, str] = {**left, "dataset": damaged}
-        if each.loses_lab:
+    for injection in group:
+        wrong: dict[str, str] = {**left, "dataset": damaged}
+        if injection.loses_lab:
             well = ended.code in (MEASURED, REPORTED) if ended.injected else ended.code == MEASURED
-            found["message"] = "" if well else ended.words
-            outcomes.append(Outcome(found, injected=ended.injected, ended=ended.words))
+            wrong["message"] = "" if well else ended.words
+            outcomes.append(Outcome(wrong, injected=ended.injected, ended=ended.words))
             continue
-        run = runs.get(name_of(each), checks.Checked(ended.words, "", "no writes were checked"))
-        found["writes"] = run.writes
+        unread = checks.Checked(ended.words, "", "no writes were checked")
+        run = runs.get(name_of(injection), unread)
+        wrong["writes"] = run.writes
         missed = "" if run.injected else "the fault was not injected"
-        found["message"] = run.status if run.status != "ok" else missed
-        if not found["message"] and ended.code != MEASURED:
-            found["message"] = ended.words
-        outcomes.append(Outcome(found, injected=bool(run.injected), ended=ended.words))
-    if not all(each.sound for each in outcomes):
+        wrong["message"] = run.status if run.status != "ok" else missed
+        if not wrong["message"] and ended.code != MEASURED:
+            wrong["message"] = ended.words
+        outcomes.append(Outcome(wrong, injected=bool(run.injected), ended=ended.words))
+    if not all(outcome.sound for outcome in outcomes):
         sandbox.save(evidence / "injected")
     if not group[0].loses_lab:
         sandbox.clear()
@@ -221,7 +222,7 @@ def _execute_together(
     shared["dataset"] = checks.unfinished(sandbox.runs, before, 1)
     if group[0].loses_lab:
         written = checks.runs_with_faults(sandbox.runs).values()
-        shared["writes"] = "; ".join(each.writes for each in written if each.writes)
+        shared["writes"] = "; ".join(run.writes for run in written if run.writes)
     _share(outcomes, shared, sandbox.leaks(segments, over_hosts))
     if any(shared.values()):
         sandbox.save(evidence / "again")

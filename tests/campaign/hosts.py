@@ -39,21 +39,15 @@ class Hosts:
 
     def to_json(self) -> str:
         """Describe them for another process."""
-        facts = ("name", "address", "space")
-        return json.dumps(
+        hosts = [
             {
-                "address": self.network.address,
-                "folder": str(self.network.folder),
-                "hosts": [
-                    {
-                        **{fact: getattr(each, fact) for fact in facts},
-                        "folder": str(each.folder),
-                        "server": each.server.pid,
-                    }
-                    for each in self._hosts
-                ],
+                "name": host.name, "address": host.address, "space": host.space,
+                "folder": str(host.folder), "server": host.server.pid,
             }
-        )
+            for host in self._hosts
+        ]  # fmt: skip
+        network = {"address": self.network.address, "folder": str(self.network.folder)}
+        return json.dumps(network | {"hosts": hosts})
 
     def cut_from_lab(self, name: str) -> None:
         """Drop what comes from this machine on one of the hosts."""
@@ -61,19 +55,17 @@ class Hosts:
 
     def restore(self) -> None:
         """Heal the network, and start the hosts again that are off."""
-        for each in self._hosts:
-            each.accept_all()
-            if each.server.poll() is not None:
-                self.network.power_on(each.name)
+        for host in self._hosts:
+            host.accept_all()
+            if host.server.poll() is not None:
+                self.network.power_on(host.name)
 
     def leaks(self) -> dict[str, str]:
         """Look for what a cluster has left on the hosts, by the name of a check."""
-        found: dict[str, list[str]] = {name: [] for name in CHECKS}
-        for each in self._hosts:
-            for name, look in CHECKS.items():
-                if left := look(each):
-                    found[name].append(f"{each.name}: {left}")
-        return {name: "; ".join(left) for name, left in found.items()}
+        return {
+            name: "; ".join(f"{host.name}: {left}" for host in self._hosts if (left := look(host)))
+            for name, look in CHECKS.items()
+        }
 
     @property
     def _hosts(self) -> list[NamespacedHost]:
@@ -94,11 +86,11 @@ def borrowed(text: str) -> Network:
     """Return the network that another process has described: its hosts and links."""
     known = json.loads(text)
     hosts = {
-        each["name"]: NamespacedHost(
-            each["name"], each["address"], each["space"], Path(each["folder"]),
-            _Server(each["server"]),
+        host["name"]: NamespacedHost(
+            host["name"], host["address"], host["space"], Path(host["folder"]),
+            _Server(host["server"]),
         )
-        for each in known["hosts"]
+        for host in known["hosts"]
     }  # fmt: skip
     return Network(hosts, next(iter(hosts.values())), known["address"], Path(known["folder"]))
 
@@ -114,10 +106,10 @@ def opened(
         network = replace(network, _servers=stack.enter_context(contextlib.ExitStack()))
         placed = tuple(
             PlacedHost(
-                name, name, each.address, str(each.folder / SHARED_FILES), mine,
+                name, name, host.address, str(host.folder / SHARED_FILES), mine,
                 str(network.settings),
             )
-            for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
+            for (name, host), mine in zip(network.hosts.items(), roles, strict=True)
         )  # fmt: skip
         there = stack.enter_context(connected.connected(placed, ours, insecure_network))
         connected.share_template(there)
@@ -131,10 +123,11 @@ def _processes(host: NamespacedHost) -> str:
     except OSError:
         return f"no namespace {host.space}"
     left = []
-    for each in psutil.process_iter():
+    for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if os.stat(f"/proc/{each.pid}/ns/net").st_ino == own and each.name() not in _SERVERS:
-                left.append(f"{each.name()} {each.pid}")
+            inside = os.stat(f"/proc/{process.pid}/ns/net").st_ino == own
+            if inside and process.name() not in _SERVERS:
+                left.append(f"{process.name()} {process.pid}")
     return checks.left("process", left)
 
 

@@ -194,28 +194,25 @@ def together(drawn: Sequence[Injection]) -> list[list[Injection]]:
 
     >>> kinds = ("node-killed", "terminated", "node-frozen", "partition")
     >>> groups = together([Injection(n, kind) for n, kind in enumerate(kinds)])
-    >>> [[each.number for each in group] for group in groups]
+    >>> [[injection.number for injection in group] for group in groups]
     [[0, 2], [1], [3]]
     """
     groups: list[list[Injection]] = []
     open_: dict[str, list[Injection]] = {}
-    for each in drawn:
-        group = open_.setdefault(each.shares, []) if each.shares else []
+    for injection in drawn:
+        group = open_.setdefault(injection.shares, []) if injection.shares else []
         if not group:
             groups.append(group)
-        group.append(each)
-        if len(group) == (IN_TURN if each.in_turn else TOGETHER):
-            open_.pop(each.shares)
+        group.append(injection)
+        if len(group) == (IN_TURN if injection.in_turn else TOGETHER):
+            open_.pop(injection.shares)
     return groups
 
 
 def numbers(seed: int, first: int, count: int, kind: str | None = None) -> list[int]:
     """Return the numbers of `count` injections from `first` on, of all kinds or of one.
 
-    Raises
-    ------
-    LabError
-        If there is no such kind.
+    LabError if there is no such kind.
     """
     if kind is not None and kind not in KINDS:
         raise LabError(

@@ -81,16 +81,13 @@ def campaign(
 ) -> None:
     """Inject faults and print how many checks passed.
 
+    LabError if a check failed after any fault, or no campaign can be run here.
+
     Parameters
     ----------
     first : number of the first fault; with it, faults that were injected before are repeated.
     kind : inject only faults of this kind, the next `count` of them.
     at_once : number of faults at a time, each in a sandbox of its own.
-
-    Raises
-    ------
-    LabError
-        If a check failed after any fault, or no campaign can be run here.
     """
     seed = number.whole("--seed", seed, 0)
     start = number.whole("--first", 1 if first is None else first)
@@ -99,13 +96,13 @@ def campaign(
     todo = chosen if first is not None else log.missing(chosen)
     if todo:
         install.ensure()
-        drawn = [draw(seed, each) for each in todo]
+        drawn = [draw(seed, fault) for fault in todo]
         _execute(drawn, len(chosen), log, number.whole("--at-once", at_once), out / str(seed))
     lines = [log.lines[number] for number in chosen]
     print(table(lines))
     for line in lines:
-        for check, found in failures(line).items():
-            print(f"{line['number']}: {line['words']}\n    {check}: {found}")
+        for check, wrong in failures(line).items():
+            print(f"{line['number']}: {line['words']}\n    {check}: {wrong}")
     for reason in sorted({line["skipped"] for line in lines} - {""}):
         print(f"skipped: {reason}")
     if failed := [line for line in lines if failures(line)]:
@@ -120,7 +117,7 @@ def campaign(
 
 def failures(line: Mapping) -> dict[str, str]:
     """Return the checks of a line that found something, with what they found."""
-    return {check: found for check, found in line["checks"].items() if found}
+    return {check: wrong for check, wrong in line["checks"].items() if wrong}
 
 
 def table(lines: Iterable[Mapping]) -> str:
@@ -131,8 +128,7 @@ def table(lines: Iterable[Mapping]) -> str:
     rows = [["kind", "faults", "injected", "mean s", *checks]]
     for kind in [*KINDS, "all"]:
         own = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
-        found = [[line["checks"][c] for line in own if c in line["checks"]] for c in checks]
-        cells = [_cell(each) for each in found]
+        cells = [_cell([line["checks"][c] for line in own if c in line["checks"]]) for c in checks]
         mean_s = sum(line["seconds"] for line in own) / len(own) if own else 0.0
         injected = str(sum(line["injected"] for line in own))
         rows.append([kind, str(len(own)), injected, f"{mean_s:.1f}", *cells])
@@ -143,11 +139,11 @@ def table(lines: Iterable[Mapping]) -> str:
     )
 
 
-def _cell(found: list[str]) -> str:
-    failed = sum(map(bool, found))
-    if not found:
+def _cell(results: list[str]) -> str:
+    failed = sum(map(bool, results))
+    if not results:
         return "-"
-    return f"{len(found) - failed}, {failed} failed" if failed else str(len(found))
+    return f"{len(results) - failed}, {failed} failed" if failed else str(len(results))
 
 
 def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Path) -> None:
@@ -157,7 +153,7 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
     with contextlib.ExitStack() as stack:
         free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
         opened = [stack.enter_context(sandboxes.opened(number)) for number in range(at_once)]
-        if any(each.kind in ON_NETWORK for each in drawn):
+        if any(injection.kind in ON_NETWORK for injection in drawn):
             _give_hosts(opened, stack)
         pool = stack.enter_context(ThreadPoolExecutor(at_once))
         pending: set[Future[dict]] = set()
@@ -181,11 +177,11 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
                 failed += bool(failures(line))
                 bar.set_postfix_str(f"{failed} failed", refresh=False)
                 bar.update()
-                for check, found in failures(line).items():
-                    bar.write(f"{line['number']}: {line['words']}: {check}: {found}", sys.stderr)
+                for check, wrong in failures(line).items():
+                    bar.write(f"{line['number']}: {line['words']}: {check}: {wrong}", sys.stderr)
         except BaseException:
-            for each in pending:
-                each.cancel()
+            for future in pending:
+                future.cancel()
             for sandbox in opened:
                 sandbox.abandon()
             raise
@@ -200,11 +196,11 @@ def _give_hosts(opened: list[Sandbox], stack: contextlib.ExitStack) -> None:
         return
     folder = opened[0].home / "hosts"
     shutil.rmtree(folder, ignore_errors=True)
-    each = len(catalogue.find("network-faults").hosts)
-    letters = string.ascii_letters[: each * len(opened)]
+    size = len(catalogue.find("network-faults").hosts)
+    letters = string.ascii_letters[: size * len(opened)]
     network = stack.enter_context(namespaces.network(letters, folder))
     for place, sandbox in enumerate(opened):
-        sandbox.hosts = Hosts(network, letters[each * place : each * (place + 1)])
+        sandbox.hosts = Hosts(network, letters[size * place : size * (place + 1)])
 
 
 def _in_free_sandbox(

@@ -86,10 +86,7 @@ class Sandbox:
     ) -> Ended:
         """Run a target to its end; `during` may inject a fault from outside and returns facts.
 
-        Raises
-        ------
-        Abandoned
-            If the campaign was stopped.
+        Abandoned if the campaign was stopped.
         """
         out, err = (self.home / f"target.{name}.{stream}" for stream in ("out", "err"))
         path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
@@ -133,10 +130,7 @@ class Sandbox:
     def warm_up(self) -> None:
         """Measure without a fault, to see that this works and how often each failpoint is called.
 
-        Raises
-        ------
-        LabError
-            If it does not work: then no fault would show anything.
+        LabError if it does not work: then no fault would show anything.
         """
         # The first measurement ever also makes what later ones reuse, such as mysqld's data folder.
         for budget in (*[""] * (not self._templates()), "shared", "scaled"):
@@ -190,10 +184,7 @@ class Sandbox:
     def on_small_disk(self, what: str) -> Iterator[None]:
         """Keep the runs or the cluster on a small disk for the length of a `with` block.
 
-        Raises
-        ------
-        LabError
-            If none can be mounted.
+        LabError if none can be mounted.
         """
         small_disk.mount(self.disk, SMALL_BYTES[what])
         try:
@@ -248,10 +239,7 @@ class Sandbox:
 def opened(number: int) -> Iterator[Sandbox]:
     """Hold the `number`-th sandbox, counted from 0, for the length of a `with` block.
 
-    Raises
-    ------
-    LabError
-        If another campaign, or a target that outlived one, does not release it.
+    LabError if another campaign, or a target that outlived one, does not release it.
     """
     home = start_stop.home().with_name(f"{start_stop.home().name}-faults-{number}")
     home.mkdir(parents=True, exist_ok=True, mode=0o700)

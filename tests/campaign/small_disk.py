@@ -21,10 +21,7 @@ RETRY_S = 0.1
 def mount(folder: Path, size_bytes: int) -> None:
     """Mount an empty file system of this size; only its content takes memory.
 
-    Raises
-    ------
-    LabError
-        If this process may not mount anything.
+    LabError if this process may not mount anything.
     """
     folder.mkdir(parents=True, exist_ok=True)
     unmount(folder)
@@ -41,10 +38,7 @@ def mount(folder: Path, size_bytes: int) -> None:
 def fill(folder: Path) -> None:
     """Leave no space: shrink the file system to its content, which may be growing.
 
-    Raises
-    ------
-    LabError
-        If it cannot be shrunk.
+    LabError if it cannot be shrunk.
     """
     for _ in range(TRIES):
         there = os.statvfs(folder)
@@ -62,10 +56,7 @@ def widen(folder: Path, size_bytes: int) -> None:
 def unmount(folder: Path) -> None:
     """Unmount whatever is mounted there and discard its content.
 
-    Raises
-    ------
-    LabError
-        If something still uses it.
+    LabError if something still uses it.
     """
     deadline = time.monotonic() + TRIES * RETRY_S
     while os.path.ismount(folder):

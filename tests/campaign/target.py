@@ -189,8 +189,8 @@ def measure_checked_writes(job: Job) -> None:
         for name, done in job.faults
     )
     points = tuple(
-        Point(SERVERS, WRITING_CLIENTS, workload=CHECKED_WRITES, variant=each.name)
-        for each in drawn
+        Point(SERVERS, WRITING_CLIENTS, workload=CHECKED_WRITES, variant=variant.name)
+        for variant in drawn
     )
     experiment = dataclasses.replace(
         catalogue.find("network-faults" if job.hosts else "availability"),

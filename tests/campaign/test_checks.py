@@ -25,9 +25,9 @@ def test_a_port_or_socket_that_was_left_is_named(tmp_path: Path):
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(("127.0.0.1", PORT + 1))
         other.listen()
-        found = checks.ports(tmp_path, PORT)
-    assert str(PORT + 1) in found
-    assert "mysql.1.sock" in found
+        left = checks.ports(tmp_path, PORT)
+    assert str(PORT + 1) in left
+    assert "mysql.1.sock" in left
 
 
 def test_a_segment_is_an_orphan_once_no_process_uses_it_and_its_creator_is_dead(tmp_path: Path):
@@ -46,11 +46,11 @@ def test_a_segment_is_an_orphan_once_no_process_uses_it_and_its_creator_is_dead(
 def test_leaks_are_looked_for_until_they_are_gone(tmp_path: Path):
     """What a watchdog ends in time is no leak."""
     child = subprocess.Popen(["sleep", "2"], env={**os.environ, MARK: str(tmp_path)})
-    found = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=0)
-    assert str(child.pid) in found["processes"]
-    found = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=10)
+    leaks = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=0)
+    assert str(child.pid) in leaks["processes"]
+    leaks = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=10)
     child.wait()
-    assert not any(found.values())
+    assert not any(leaks.values())
 
 
 @pytest.fixture

@@ -62,11 +62,11 @@ def executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
     def execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
         numbers.append(injection.number)
-        found = "port left: 1" if injection.number == 3 else ""
-        return Outcome({"ports": found}, injected=True)
+        wrong = "port left: 1" if injection.number == 3 else ""
+        return Outcome({"ports": wrong}, injected=True)
 
     def together(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
-        return [execute(each, sandbox, evidence) for each in group]
+        return [execute(injection, sandbox, evidence) for injection in group]
 
     def warm_up(sandbox: Sandbox) -> None:
         calls = {"os.fsync": 3}

@@ -16,6 +16,7 @@ import pytest
 from stand_ins import put_program
 
 from hosts.left import check_nothing, programs_of
+from hosts.named import alias, as_other_user, described, shell
 from ndblab import install
 from ndblab.hosts import namespaces
 from ndblab.hosts.namespaces import NamespacedHost, Network
@@ -28,19 +29,6 @@ pytestmark = pytest.mark.cluster
 
 PARTS = ("lab: ", "  found:    ", "  expected: ", "  next:     ")
 PORT = 23860
-
-
-def described(folder: Path, **hosts: str) -> str:
-    """Hosts in a file, each with the lines that are given, and a folder of its own without one."""
-    own = 'folder = "{}/{}"\n'
-    tables = (
-        f'[[host]]\nname = "{name}"\n{lines}\n'
-        + ("" if "folder" in lines else own.format(folder, name))
-        for name, lines in hosts.items()
-    )
-    file = folder / "hosts.toml"
-    file.write_text("".join(tables))
-    return str(file)
 
 
 @contextlib.contextmanager
@@ -120,18 +108,16 @@ def small_disk(host: NamespacedHost, folder: Path, size: str) -> Iterator[None]:
 def test_hosts_that_let_nobody_in(network: Network, tmp_path: Path):
     """Unknown, silent, another one than before, or without this user's key: two others wait."""
     b = network.hosts["b"]
-    strange = tmp_path / "known_hosts"
-    strange.write_text(f"{b.address} {(network.hosts['c'].folder / 'host_key.pub').read_text()}")
+    other = (network.hosts["c"].folder / "host_key.pub").read_text()
+    (tmp_path / "known_hosts").write_text(f"{b.address} {other}")
     subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", tmp_path / "key"], check=True)
-    network.add_settings(
-        f"Host nowhere\n HostName nowhere.invalid\n"
-        f"Host changed\n HostName {b.address}\n UserKnownHostsFile {strange}\n"
-        f"Host closed\n HostName {b.address}\n IdentityFile {tmp_path}/key\n"
-    )
+    network.add_settings("Host nowhere\n HostName nowhere.invalid\n")
+    alias(network, "changed", "b", more=f" UserKnownHostsFile {tmp_path}/known_hosts\n")
+    alias(network, "denied", "b", key=tmp_path / "key")
     expected = {
         "nowhere": ("The host nowhere is unknown", "nowhere.invalid"),
         "changed": ("The host key of changed has changed", "SHA256:"),
-        "closed": ("closed does not let you in", "Permission denied (publickey"),
+        "denied": ("denied does not let you in", "Permission denied (publickey"),
     }
     for name, (what, found) in expected.items():
         message = refused(network, tmp_path, described(tmp_path, a="", c="", b=f'ssh = "{name}"'))
@@ -150,9 +136,7 @@ def test_a_host_that_is_named_twice(network: Network, tmp_path: Path):
     """By its name, its destination, its address, another of its names or of its addresses."""
     b = network.hosts["b"]
     second = b.address.rpartition(".")[0] + ".77"
-    network.add_settings(
-        f"Host second\n HostName {b.address}\n IdentityFile {network.folder}/key\n"
-    )
+    alias(network, "second", "b")
     assert "same name, b" in refused(network, tmp_path, "a,b,root@b")[0]
     same = described(tmp_path, a="", b="", x='ssh = "b"')
     assert "same destination, b" in refused(network, tmp_path, same)[0]
@@ -177,11 +161,7 @@ def late(network: Network, tmp_path: Path) -> str:
         'while [ $# -gt 1 ]; do options="$options $1"; [ "$1" = -c ] && break; shift; done\n'
         f'exec {shutil.which("python3", path="/usr/bin")} $options "{earlier}; $2"\n',
     )
-    path = f'command="PATH={python.parent}:$PATH; eval \\"$SSH_ORIGINAL_COMMAND\\""'
-    key = network.authorize("late", path)
-    address = network.hosts["c"].address
-    network.add_settings(f"Host late\n HostName {address}\n IdentityFile {key}\n")
-    return "late"
+    return alias(network, "late", "c", shell(f"PATH={python.parent}:$PATH"))
 
 
 def test_a_clock_that_is_off_by_minutes(network: Network, late: str, tmp_path: Path):
@@ -254,9 +234,7 @@ def test_a_disk_that_is_full(network: Network, tmp_path: Path):
 def test_a_path_that_the_user_there_may_not_write(network: Network, tmp_path: Path):
     """The programs are at the same path everywhere, so the message names another path."""
     own, b = own_folder(install.ensure(progress=False)), network.hosts["b"]
-    become = "exec setpriv --reuid 12345 --regid 12345 --clear-groups env HOME=/tmp"
-    key = network.authorize("other", f'command="{become} sh -c \\"$SSH_ORIGINAL_COMMAND\\""')
-    network.add_settings(f"Host other\n HostName {b.address}\n IdentityFile {key}\n")
+    alias(network, "other", "b", as_other_user("/tmp"))
     lines = 'ssh = "other"\nfolder = "/var/tmp/ndblab-other"'
     hosts = described(tmp_path, a="", c="", b=lines)
     with small_disk(b, own.parent, "8m,mode=755"):

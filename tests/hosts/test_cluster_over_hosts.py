@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import ssl
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psutil
 import pymysql
 import pytest
 
-from ndblab import dataset, install
-from ndblab.cluster import datadir, readiness, start_stop
-from ndblab.cluster.cluster import Cluster, Site
+from hosts.named import described
+from ndblab import dataset
+from ndblab.cluster.cluster import Cluster
 from ndblab.design import catalogue
-from ndblab.hosts import connected, roles, spread
 from ndblab.hosts.namespaces import Network
 from ndblab.hosts.roles import DATA
 from ndblab.measuring import measurement
 from ndblab.measuring.request import Request
-from ndblab.planning.deployment import Plan
-from ndblab.planning.shape import Places, Shape
 from ndblab.planning.workload import is_good
 
 pytestmark = pytest.mark.cluster
@@ -30,59 +25,12 @@ pytestmark = pytest.mark.cluster
 PORT = 21860
 
 
-def described(network: Network, folder: Path) -> str:
-    """The three hosts as a user describes them in a file, each with a folder of its own."""
-    hosts = (f'[[host]]\nname = "{name}"\nfolder = "{folder}/{name}"\n' for name in network.hosts)
-    file = folder / "hosts.toml"
-    file.write_text("".join(hosts))
-    return str(file)
-
-
-@contextlib.contextmanager
-def planned(
-    network: Network, folder: Path, port: int, template: Path
-) -> Iterator[tuple[Plan, Mapping[str, Site]]]:
-    """Two servers: a arbitrates, b and c have a data node and a server each, of a template."""
-    placed = roles.read(described(network, folder))
-    with connected.connected(placed, install.ensure(progress=False)) as there:
-        for name in "bc":
-            datadir.copy(template, folder / name / template.name)
-        places = Places(str(folder / "lab"), str(folder / "lab"), port)
-        yield spread.make(there.hosts, Shape(2, 1000, 8, places=places)), there.sites
-
-
-@pytest.fixture(scope="module")
-def cluster(network: Network, template: Path, tmp_path_factory) -> Iterator[Cluster]:
-    with planned(network, tmp_path_factory.mktemp("over"), PORT, template) as (plan, sites):
-        ours = install.ensure(progress=False)
-        with start_stop.running(plan, ours, progress=False, sites=sites) as running:
-            yield running
-
-
-def test_shared_memory_joins_what_shares_a_host(cluster: Cluster):
-    """Each server reaches the data node beside it by shared memory, and the other by TCP."""
-    kinds = {(node, remote): kind for node, remote, kind in readiness.transporters(cluster)}
-    assert {pair: kind for pair, kind in kinds.items() if pair[1] in (11, 12)} == {
-        (2, 11): "SHM",
-        (3, 12): "SHM",
-        (2, 12): "TCP",
-        (3, 11): "TCP",
-    }
-
-
 def test_a_login_takes_the_password_and_tls(cluster: Cluster):
-    """Root has no login from elsewhere, the account none without TLS or its password."""
-    node = cluster.plan.servers[0]
-    where = {"host": node.endpoint, "port": node.port}
-    allowed = cluster.account.connection(node)
-    for login in (
-        {"user": "root", "ssl_disabled": True},
-        {"user": "root", "ssl": allowed["ssl"]},
-        {"user": allowed["user"], "password": allowed["password"], "ssl_disabled": True},
-        {"user": allowed["user"], "password": "wrong", "ssl": allowed["ssl"]},
-    ):
-        with pytest.raises((pymysql.Error, RuntimeError)):
-            pymysql.connect(**where, **login)
+    """The account has none without TLS; those without its password are tried by a stranger."""
+    allowed = cluster.account.connection(cluster.plan.servers[0])
+    plain = {name: value for name, value in allowed.items() if name != "ssl"}
+    with pytest.raises((pymysql.Error, RuntimeError)):
+        pymysql.connect(**plain, ssl_disabled=True)
     strict = ssl.create_default_context()
     with pytest.raises(pymysql.Error):
         pymysql.connect(**{**allowed, "ssl": strict})
@@ -115,7 +63,7 @@ def test_what_is_measured_names_every_host(
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
     overrides = {"servers": "1,2", "clients": "4", "table_size": 100}
     experiment = catalogue.find(figure=6)
-    hosts = described(network, tmp_path)
+    hosts = described(tmp_path, a="", b="", c="")
     request = Request("smoke", "scaled", overrides, PORT + 300, progress=False, hosts=hosts)
     data = measurement.measure(experiment, request)
     assert data.runs["status"].map(is_good).all()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +11,6 @@ from ndblab.error import LabError
 from ndblab.hosts import connected, roles, spread
 from ndblab.hosts.roles import PlacedHost
 from ndblab.machine import host
-from ndblab.measuring import manifest
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
 
@@ -80,40 +77,6 @@ def test_servers_left_to_others_come_in_whole_rows():
         job = experiment.job(size, None, plan, Point(servers, 8), skip=skip)
         assert [node.number for node in job.servers] == list(range(first, first + servers))
         assert not any(node.socket for node in job.servers)
-
-
-def test_a_clock_that_is_off_by_minutes_is_refused():
-    """What happened on two hosts could not be put in order."""
-    wrong = SimpleNamespace(clock_offset_ms=lambda: -180_000.0)
-    with pytest.raises(LabError, match="host db2") as caught:
-        connected._clock_ms("db2", wrong)
-    assert "-180.0 s" in caught.value.found
-    assert "timedatectl" in caught.value.next_step
-    right = SimpleNamespace(clock_offset_ms=lambda: 0.42)
-    assert connected._clock_ms("db2", right) == 0.4
-
-
-def test_addresses_and_folders_of_hosts_do_not_change_a_measurement():
-    """Namespaces have others every time, and an interrupted sweep over them is resumed."""
-    experiment, alone = catalogue.find("network-cost"), host.read(CAPTURED)
-    programs = SimpleNamespace(
-        ndb_version="9.7.4", mysqld_version="9.7.4", sysbench_version="1.0.20", fingerprint=dict
-    )
-    identities = []
-    for net in (1, 2):
-        made = spread.stand_ins(experiment.hosts, alone)
-        placed = tuple(
-            dataclasses.replace(h, address=f"10.{net}.0.{number}", folder=f"/tmp/{net}/{number}")
-            for number, h in enumerate(made.placed)
-        )
-        hosts = dataclasses.replace(made, placed=placed)
-        size = experiment.size("smoke")
-        described, identity = manifest.describe(
-            experiment, size, "scaled", alone, programs, hosts=hosts
-        )
-        identities.append(identity)
-        assert described["plan"]["servers"][0]["host"] == "b"
-    assert identities[0] == identities[1]
 
 
 def test_hosts_of_a_user_that_do_not_suit_an_experiment_are_refused_before_they_are_reached(

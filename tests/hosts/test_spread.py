@@ -83,10 +83,9 @@ def test_the_part_of_a_host_has_its_nodes_only(plan):
 
 def test_a_server_prefers_the_data_node_of_its_host(plan):
     """Reads that can be local are."""
-    assert [plan.own_data_node(s).name for s in plan.servers] == ["ndbmtd.1", "ndbmtd.2"] * 2
-    assert [plan.own_data_node(s).name for s in deployment.turned(plan).servers] == [
-        "ndbmtd.1", "ndbmtd.2", "ndbmtd.1", "ndbmtd.2",
-    ]  # fmt: skip
+    for servers in (plan.servers, deployment.turned(plan).servers):
+        own = [plan.own_data_node(server).name for server in servers]
+        assert own == ["ndbmtd.1", "ndbmtd.2"] * 2
 
 
 def test_load_generators_have_the_whole_of_a_host_without_servers(plan):
@@ -128,21 +127,17 @@ def test_a_plan_over_several_hosts_is_another_one(plan):
     assert "folder" not in identity["hosts"][0]
 
 
-def test_hosts_that_would_be_divided_in_different_ways_are_refused():
-    """A dataset has one budget."""
+@pytest.mark.parametrize(
+    ("budget", "what", "next_step"),
+    [("auto", "in different ways", "--budget shared"), ("scaled", r"\(host c\)", "")],
+)
+def test_hosts_that_would_be_divided_in_different_ways_are_refused(budget, what, next_step):
+    """A dataset has one budget; an error names the host that cannot."""
     without = host.CpuController("none", "", "no control group")
     mixed = {**THREE.described, "c": dataclasses.replace(SMALL, cpu_controller=without)}
-    with pytest.raises(LabError, match="in different ways") as caught:
-        spread.make(spread.Hosts(THREE.placed, mixed), dataclasses.replace(SHAPE, budget="auto"))
-    assert "--budget shared" in caught.value.next_step
-
-
-def test_an_error_names_the_host():
-    """One of several hosts may be the one that cannot."""
-    without = host.CpuController("none", "", "no control group")
-    mixed = {**THREE.described, "c": dataclasses.replace(SMALL, cpu_controller=without)}
-    with pytest.raises(LabError, match=r"\(host c\)"):
-        spread.make(spread.Hosts(THREE.placed, mixed), SHAPE)
+    with pytest.raises(LabError, match=what) as caught:
+        spread.make(spread.Hosts(THREE.placed, mixed), dataclasses.replace(SHAPE, budget=budget))
+    assert next_step in caught.value.next_step
 
 
 def test_several_node_groups_have_a_data_node_on_each_host():

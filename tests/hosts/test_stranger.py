@@ -11,16 +11,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pymysql
 import pytest
 
-from hosts.test_cluster_over_hosts import planned
-from ndblab import install
-from ndblab.cluster import datadir, keys, readiness, start_stop
+from ndblab.cluster import datadir, keys, readiness
 from ndblab.cluster.cluster import Cluster
 from ndblab.hosts.namespaces import Namespace, Network
 from ndblab.install import ndb_tools
@@ -81,14 +78,6 @@ class Got(NamedTuple):
     said: str
 
 
-@pytest.fixture(scope="module")
-def cluster(network: Network, template: Path, tmp_path_factory) -> Iterator[Cluster]:
-    with planned(network, tmp_path_factory.mktemp("target"), PORT, template) as (plan, sites):
-        ours = install.ensure(progress=False)
-        with start_stop.running(plan, ours, progress=False, sites=sites) as running:
-            yield running
-
-
 @pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest, network: Network) -> Namespace:
     return network.stranger if request.param == PLACES[0] else network.hosts["a"]
@@ -143,7 +132,7 @@ def to_management(cluster: Cluster) -> str:
 
 
 def test_every_link_between_hosts_is_encrypted(cluster: Cluster):
-    """As ndbinfo tells it; shared memory within a host has no TLS."""
+    """As ndbinfo tells it. Shared memory, which joins what shares a host, has no TLS."""
     links = keys.encryption(cluster)
     kinds = {(node, remote): (kind, tls) for node, remote, kind, tls in links}
     assert kinds[2, 3] == kinds[3, 2] == ("TCP", 1)

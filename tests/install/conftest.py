@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import stand_ins
 import vendor
 
 
@@ -13,3 +16,11 @@ def server() -> Iterator[vendor.Server]:
     """A server on this machine, without a file yet."""
     with vendor.serving() as serving:
         yield serving
+
+
+@pytest.fixture
+def machine(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine that lacks only the cluster."""
+    stand_ins.put_sysbench(bare_machine / "bin")
+    monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
+    return bare_machine

@@ -53,6 +53,10 @@ def put_cluster(
     return top
 
 
+def put_rondb(top: Path, version: str, **changes: str) -> Path:
+    return put_cluster(top, version=version, ndb_tool=RONDB_TOOL, **changes)
+
+
 def put_sysbench(
     folder: Path, *, version: str = "1.0.20", driver: str = "mysql - MySQL driver"
 ) -> Path:

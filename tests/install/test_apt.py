@@ -18,7 +18,6 @@ def test_the_mirror_is_the_one_of_the_main_archive() -> None:
 
 
 def test_third_party_archives_are_no_mirror() -> None:
-    """Only Debian's own archive is used for Debian's packages."""
     assert apt.mirror_from("NodeSource|nodistro|http://node.example/\n") is None
 
 

@@ -12,7 +12,6 @@ CAPTURED = Path(__file__).parents[1] / "captured/programs"
 
 
 def test_progress_is_read_from_ninjas_lines() -> None:
-    """Each step line of ninja has the steps done and the total."""
     lines = (CAPTURED / "ninja.txt").read_text().splitlines()
     steps = [step for line in lines if (step := build.parse_progress(line))]
     assert steps[-1] == (645, 645)

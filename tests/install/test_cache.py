@@ -21,11 +21,14 @@ def test_the_cache_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch)
     assert cache.location() == Path("/home/someone/.cache/ndblab")
 
 
-def test_a_second_installer_waits_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two installers never run at once, and the one that waits says so."""
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ndblab"
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_second_installer_waits_and_says_so() -> None:
     waiting = threading.Event()
     order: list[str] = []
 
@@ -42,13 +45,6 @@ def test_a_second_installer_waits_and_says_so(
     assert order == ["first", "second"]
 
 
-def test_a_lack_of_disk_space_is_reported_in_gb(tmp_path: Path) -> None:
-    """The user learns how much space is missing before anything is downloaded."""
-    with pytest.raises(LabError, match="Not enough disk space") as caught:
-        cache.need_space(tmp_path, 10**18, "building NDB Cluster")
-    assert "GB free" in str(caught.value)
-
-
 def test_a_cache_that_cannot_be_created_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,12 +53,6 @@ def test_a_cache_that_cannot_be_created_is_explained(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(LabError, match="cannot be written"), cache.locked(lambda text: None):
         pass
-
-
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "ndblab"
 
 
 def test_a_disk_that_fills_up_while_installing_is_one_clear_error(own_cache: Path) -> None:
@@ -88,6 +78,5 @@ def test_an_unwritable_folder_of_the_cache_is_one_clear_error(own_cache: Path) -
 
 
 def test_errors_outside_the_cache_are_not_changed(own_cache: Path) -> None:
-    """A missing file that has nothing to do with the cache raises its own error."""
     with pytest.raises(FileNotFoundError), cache.locked(lambda text: None):
         Path("/nowhere/at/all").read_text()

@@ -31,7 +31,6 @@ def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
 
 @pytest.mark.parametrize("server_folder", ["bin", "sbin", "libexec"])
 def test_ndb_home_is_found_in_its_usual_layouts(put_home, server_folder: str) -> None:
-    """The installation in NDB_HOME is used whichever folder has its mysqld."""
     home = put_home(server_folder=server_folder)
     ndb = discovery.find_ndb()
     assert ndb is not None
@@ -48,7 +47,6 @@ def test_an_incomplete_ndb_home_names_what_it_lacks(put_home) -> None:
 
 
 def test_ndb_home_goes_before_path(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The installation that the user chose wins over the one on PATH."""
     home = stand_ins.put_cluster(bare_machine / "asked", version="8.4.1")
     other = stand_ins.put_cluster(bare_machine / "other")
     monkeypatch.setenv("PATH", f"{other}/bin:{os.environ['PATH']}")
@@ -73,7 +71,6 @@ def test_a_mysqld_alone_on_path_is_no_cluster(
 
 
 def test_mixed_versions_are_refused(put_home) -> None:
-    """A mysqld of one release and data nodes of another are refused, naming both."""
     put_home(version="9.7.4", mysqld_version="9.7.3")
     with pytest.raises(LabError, match="different versions") as caught:
         discovery.find_ndb()
@@ -105,7 +102,6 @@ def test_a_program_that_may_not_be_executed_is_named(put_home) -> None:
 
 
 def test_a_missing_library_is_reported_in_the_programs_words(put_home) -> None:
-    """The loader's message about a missing library reaches the user."""
     message = "error while loading shared libraries: libaio.so.1: cannot open shared object file"
     text = f"#!/bin/sh\necho '{message}' >&2\nexit 127\n"
     stand_ins.put_program(put_home() / "bin/ndbmtd", text)
@@ -128,7 +124,6 @@ def test_an_unusable_sysbench_is_refused(
     driver: str,
     message: str,
 ) -> None:
-    """A sysbench that is too old or has no MySQL driver is not used."""
     stand_ins.put_sysbench(bare_machine / "bin", version=version, driver=driver)
     monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
     with pytest.raises(LabError, match=message):

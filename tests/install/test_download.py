@@ -110,15 +110,15 @@ def test_a_wrong_file_never_gets_the_final_name(server: Server, target: Path, pa
 def test_a_file_too_large_for_the_disk_is_refused_at_once(server: Server, target: Path) -> None:
     """The announced size is compared with the free space before anything is written."""
     server.said_length = 10**17
-    with pytest.raises(LabError, match="Not enough disk space"):
+    with pytest.raises(LabError, match="Not enough disk space") as caught:
         fetch(server, target, times=5)
+    assert "GB free" in caught.value.found
     assert list(target.parent.iterdir()) == []
 
 
 def test_a_disk_that_fills_up_is_not_blamed_on_the_url(
     server: Server, target: Path, part: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If writing fails for lack of space, the message is about the disk."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(target.parent))
     part.symlink_to("/dev/full")
     with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,11 @@ from ndblab.install import engines
 
 
 @pytest.fixture
-def places(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def places(machine: Path) -> list[Path]:
     """The folder of an NDB Cluster and a tarball of RonDB, on a machine with sysbench."""
-    stand_ins.put_sysbench(bare_machine / "bin")
-    monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
-    folder = stand_ins.put_cluster(bare_machine / "ndb")
-    rondb = stand_ins.put_cluster(
-        bare_machine / "rondb", version="21.04.17", ndb_tool=stand_ins.RONDB_TOOL
-    )
-    return [folder, stand_ins.pack(rondb, bare_machine / "rondb.tar.gz")]
+    folder = stand_ins.put_cluster(machine / "ndb")
+    rondb = stand_ins.put_rondb(machine / "rondb", "21.04.17")
+    return [folder, stand_ins.pack(rondb, machine / "rondb.tar.gz")]
 
 
 def installed(folder: Path, version: str) -> install.Binaries:

@@ -34,6 +34,15 @@ def lab(folder: Path, **variables: str) -> subprocess.CompletedProcess:
     )
 
 
+def typed(home: Path, *words: object, cwd: Path = ROOT, **variables: str):
+    """Run Python with these words, for a user with this home."""
+    environment = os.environ | {"HOME": str(home)} | variables
+    argv = [sys.executable, *words]
+    return subprocess.run(
+        argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+
+
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-uv.lock"])
 def test_everything_locked_has_hashes_and_names_no_address(name: str) -> None:
     """The locks work with whatever package index the user has, and accept no other file."""
@@ -45,7 +54,6 @@ def test_everything_locked_has_hashes_and_names_no_address(name: str) -> None:
 
 
 def test_every_requirement_of_the_project_is_locked() -> None:
-    """What pyproject.toml asks for, requirements.lock has."""
     lock = (ROOT / "requirements.lock").read_text()
     assert wanted() <= set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))
 
@@ -165,11 +173,8 @@ def test_without_a_home_downloads_are_cached_in_the_environment(
 def test_the_users_settings_of_invoke_are_for_other_projects(tmp_path: Path) -> None:
     """Neither its file nor its variables rename the lab's tasks, or keep them from running."""
     (tmp_path / ".invoke.yaml").write_text("tasks:\n  collection_name: x\nrun:\n  dry: true\n")
-    done = subprocess.run(
-        [sys.executable, ROOT / "tasks.py", "--search-root", ROOT, "--list"],
-        env=os.environ | {"HOME": str(tmp_path), "INVOKE_TASKS_COLLECTION_NAME": "y"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    words = ROOT / "tasks.py", "--search-root", ROOT, "--list"
+    done = typed(tmp_path, *words, INVOKE_TASKS_COLLECTION_NAME="y")
     assert "cluster.start" in done.stdout, done.stderr
 
 
@@ -187,18 +192,11 @@ def test_plain_invoke_does_what_the_lab_does_whatever_its_user_has_set(
     """As in a conda environment, from any folder of the project."""
     (tmp_path / ".invoke.yaml").write_text(SETTINGS_OF_OTHERS[settings])
     for program in (["-m", "invoke"], [Path(sys.executable).with_name("invoke")]):
-        done = subprocess.run(
-            [sys.executable, *program, "config", "--host", "brief", "--out", str(tmp_path)],
-            cwd=ROOT / "lib", env=os.environ | {"HOME": str(tmp_path)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        words = "config", "--host", "brief", "--out", tmp_path
+        done = typed(tmp_path, *program, *words, cwd=ROOT / "lib")
         assert done.returncode == 0, done.stderr
         assert "config.ini" in done.stdout
-        failing = subprocess.run(
-            [sys.executable, *program, "reproduce", "--figure", "66", "--dry-run"],
-            cwd=ROOT, env=os.environ | {"HOME": str(tmp_path)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        failing = typed(tmp_path, *program, "reproduce", "--figure", "66", "--dry-run")
         assert (failing.returncode, "Unknown figure" in failing.stderr) == (1, True)
 
 

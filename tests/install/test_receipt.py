@@ -9,14 +9,17 @@ from ndblab.install import cache
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 
 
-@pytest.fixture
-def ndb(tmp_path: Path) -> Ndb:
-    root = tmp_path / "ndb-9.7.4-debian"
+def installed(root: Path) -> Ndb:
     (root / "bin").mkdir(parents=True)
     programs = {name: root / "bin" / name for name in NDB_PROGRAMS}
     for program in programs.values():
         program.write_text("a program")
     return Ndb(**programs, ndb_version="9.7.4", mysqld_version="9.7.4", origin="X", basedir=root)
+
+
+@pytest.fixture
+def ndb(tmp_path: Path) -> Ndb:
+    return installed(tmp_path / "ndb-9.7.4-debian")
 
 
 def certify(ndb: Ndb) -> Path:
@@ -32,7 +35,6 @@ def certify(ndb: Ndb) -> Path:
 
 
 def test_an_installation_is_read_back_from_its_receipt(ndb: Ndb) -> None:
-    """A receipt contains all that is known of the programs."""
     read = cache.receipt(certify(ndb))
     assert read is not None
     assert read.ndb == ndb
@@ -45,7 +47,6 @@ def test_without_a_receipt_nothing_is_installed(ndb: Ndb) -> None:
 
 
 def test_a_changed_or_missing_file_invalidates_the_receipt(ndb: Ndb) -> None:
-    """An installation with truncated or removed programs is not used."""
     root = certify(ndb)
     ndb.mysqld.write_text("shorter")
     assert cache.receipt(root) is None
@@ -60,7 +61,6 @@ def test_a_moved_installation_is_not_used(ndb: Ndb, tmp_path: Path) -> None:
 
 
 def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path: Path) -> None:
-    """A cache that a home directory only links to is the same cache."""
     root = certify(ndb)
     (tmp_path / "link").symlink_to(root.parent)
     receipt = cache.receipt(tmp_path / "link" / root.name)
@@ -71,18 +71,12 @@ def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])
 def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
-    """An unreadable receipt means that nothing is installed."""
     (certify(ndb) / cache.RECEIPT).write_text(text)
     assert cache.receipt(ndb.basedir) is None
 
 
 def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
-    """Of several installations the last one that the user chose is used."""
-    first = certify(ndb)
-    second = tmp_path / "ndb-9.7.4-tarball"
-    (second / "bin").mkdir(parents=True)
-    other = Ndb(**{**vars(ndb), "basedir": second} | _copied(ndb, second))
-    certify(other)
+    first, second = certify(ndb), certify(installed(tmp_path / "ndb-9.7.4-tarball"))
     os.utime(first / cache.RECEIPT, (1, 1))
     assert [r.root for r in cache.receipts(tmp_path)] == [second, first]
     chosen = cache.receipt(first)
@@ -90,10 +84,3 @@ def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -
     os.utime(second / cache.RECEIPT, (2, 2))
     cache.choose(chosen)
     assert cache.receipts(tmp_path)[0].root == first
-
-
-def _copied(ndb: Ndb, root: Path) -> dict[str, Path]:
-    programs = {name: root / "bin" / name for name in NDB_PROGRAMS}
-    for program in programs.values():
-        program.write_text("a program")
-    return programs

@@ -93,14 +93,6 @@ def test_a_period_is_read_back_as_the_kernel_has_it(
     assert groups.period_us("none") == 0
 
 
-def test_a_refused_limit_names_the_group_and_the_way_out(tmp_path: Path):
-    """A refusal by the kernel becomes one message."""
-    (tmp_path / "lab").write_text("not a folder")
-    with pytest.raises(LabError, match="kernel refused") as caught:
-        cgroups.Groups("cgroup1", tmp_path / "lab").create("sql", 1.0)
-    assert "--budget shared" in str(caught.value)
-
-
 def test_an_ordinary_user_of_systemd_is_moved_into_a_delegated_scope_once(monkeypatch):
     """The same command inside systemd-run; never from there again, never for anybody else."""
     user = host.CpuController("systemd", "", "a user")

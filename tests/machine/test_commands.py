@@ -24,7 +24,6 @@ def test_the_errors_of_a_log_explain_a_failure() -> None:
 
 
 def test_a_failure_quotes_the_program_and_names_the_log(tmp_path: Path) -> None:
-    """The error shows the program's own message and where the full log is."""
     log = tmp_path / "log"
     argv = ["sh", "-c", "echo fine; echo 'error: no such header' >&2; exit 3"]
     with pytest.raises(commands.ChildFailed) as caught:
@@ -49,7 +48,6 @@ def test_progress_lines_are_not_logged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", [0, 1])
 def test_a_pipeline_fails_if_any_of_its_programs_fails(tmp_path: Path, broken: int) -> None:
-    """A pipeline does not succeed merely because its last program does."""
     parts = [["sh", "-c", "exit 0"], ["cat"]]
     parts[broken] = ["sh", "-c", "echo 'error: disk full' >&2; exit 1"]
     with pytest.raises(commands.ChildFailed, match="The source"):
@@ -68,7 +66,6 @@ def test_a_program_for_another_architecture_is_reported_as_such(tmp_path: Path) 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals) -> None:
-    """Whichever signal ends the installer, the programs it started end too."""
     script = (
         "import sys, pathlib, signal\n"
         "from ndblab.machine import commands\n"

@@ -48,14 +48,3 @@ def test_a_folder_that_cannot_take_its_name_leaves_the_old_one(
     files.replace_folder(new, old)
     assert (old / "page.html").read_bytes() == b"new"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["report"]
-
-
-def test_a_lock_has_one_holder(tmp_path: Path) -> None:
-    """A second one is refused until the first descriptor is closed."""
-    first = files.lock(tmp_path, wait=False)
-    assert first is not None
-    assert files.lock(tmp_path, wait=False) is None
-    os.close(first)
-    second = files.lock(tmp_path, wait=False)
-    assert second is not None
-    os.close(second)

@@ -41,17 +41,6 @@ def test_a_writable_version_1_hierarchy_is_the_way_to_limit_cpu():
     assert (controller.kind, controller.path) == ("cgroup1", "/sys/fs/cgroup/cpu")
 
 
-def test_a_host_whose_root_group_of_version_2_has_the_cpu_controller_uses_it(root: Path):
-    """On a machine with version 2 only, the root group is divided by root."""
-    (root / "proc/self/mounts").write_text("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
-    (root / "proc/self/cgroup").write_text("0::/user.slice\n")
-    group = root / "sys/fs/cgroup"
-    (group / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
-    (group / "cgroup.subtree_control").write_text("cpu\n")
-    controller = host.read(root).cpu_controller
-    assert (controller.kind, controller.path) == ("cgroup2", "/sys/fs/cgroup")
-
-
 def test_a_containers_own_limit_is_seen(root: Path):
     """A process limited to one and a half CPUs has those, however many the machine shows."""
     (root / "sys/fs/cgroup/cpu/cpu.cfs_quota_us").write_text("150000\n")

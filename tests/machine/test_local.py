@@ -84,14 +84,6 @@ def test_a_killed_process_leaves_no_memory_segment(tmp_path: Path):
         ctypes.CDLL(None).shmctl(unrelated, 0, None)
 
 
-def test_a_process_that_is_ended_by_its_mark_leaves_no_memory_segment(mark: Path):
-    """As when the next lab ends what a dead one and its watchdog have left."""
-    child, made = segment_of_another_process(mark)
-    LOCAL.end(mark)
-    child.wait()
-    assert made not in segments()
-
-
 def test_the_users_password_for_other_servers_is_not_handed_on(monkeypatch):
     """The library of sysbench would send it for an account that has none, and be refused."""
     monkeypatch.setenv("MYSQL_PWD", "secret")

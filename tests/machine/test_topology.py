@@ -71,5 +71,4 @@ def test_with_hyperthreads_switched_off_a_core_is_the_thread_that_is_left(tmp_pa
 
 @given(st.sets(st.integers(0, 1023), min_size=1))
 def test_a_cpu_list_survives_the_kernels_format(cpus: set[int]):
-    """Formatting and parsing a list of CPUs gives the same CPUs."""
     assert set(topology.parse_cpu_list(topology.format_cpu_list(cpus))) == cpus

@@ -32,9 +32,14 @@ from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
 from ndblab.statistics import contrasts
 
-ONE = Side(Point(1, 8))
+ONE, OTHER = Side(Point(1, 8)), Side(Point(1, 8, variant="other"))
+UNWATCHED = Side(Point(1, 8), condition="no-monitor")
 CHROMIUM = company.Company(31.2, "chromium")
 PORT = 14060
+
+
+def of_variants(*variants: Variant) -> Experiment:
+    return Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
 
 
 class Writer:
@@ -68,7 +73,7 @@ class Lab:
     """Clusters that are only counted, and slices that are only listed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tcp_servers: int = 0) -> None:
-        self.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point)
+        self.experiment = of_variants(Variant(), Variant("other"))
         self.size = self.experiment.size("smoke", {"servers": 4})
         self.starts, self.asked, self.startable = 1, [], True
         self.contrasts: set[str] = set()
@@ -79,6 +84,8 @@ class Lab:
         self.disturbed = lambda run_id: (company.NO_COMPANY, 0.0)
         self.writer, self.said = Writer(), []
         monkeypatch.setattr(slices, "measure", self.slot)
+        monkeypatch.setattr(company, "LIMIT_PCT", 5)
+        monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
 
     def binaries_of(self, variant: str) -> None:
         """A slice that is only listed needs no program."""
@@ -115,6 +122,10 @@ class Lab:
     def measure(self, contrast: Contrast, number: int = 1) -> str:
         return blocks.measure(contrast, number, self, self.writer, 1, self.said.append)
 
+    def starts_of(self, *columns: str) -> dict[object, list[int]]:
+        """The cluster starts in which slices were measured, by what they have in these columns."""
+        return self.writer.slices.groupby([*columns])["start"].unique().map(list).to_dict()
+
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
@@ -135,8 +146,7 @@ def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, 
         return lab.slot(cluster, asked, "")
 
     monkeypatch.setattr(slices, "measure_in_turn", in_turn)
-    unwatched = Side(Point(1, 8), condition="no-monitor")
-    assert lab.measure(Contrast("s", designs.SWITCHED, ONE, unwatched, ())) == "ok"
+    assert lab.measure(Contrast("s", designs.SWITCHED, ONE, UNWATCHED, ())) == "ok"
     [(asked, watched)] = calls
     assert [slice_.place["slot"] for slice_ in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
     assert watched == [slice_.place["side"] == "a" for slice_ in asked]
@@ -154,12 +164,9 @@ def test_variants_are_switched_under_one_load(lab: Lab, monkeypatch):
         return lab.slot(cluster, asked, "")
 
     monkeypatch.setattr(slices, "measure_switched", switched)
-    other = Side(dataclasses.replace(ONE.point, variant="other"))
-    variants = (Variant(), Variant("other"))
-    lab.experiment = dataclasses.replace(lab.experiment, variants=variants)
     cluster, ready = lab.ready(), []
     monkeypatch.setattr(lab, "ready", lambda *points: ready.append(points) or cluster)
-    assert lab.measure(Contrast("s", designs.SWITCHED, ONE, other, ())) == "ok"
+    assert lab.measure(Contrast("s", designs.SWITCHED, ONE, OTHER, ())) == "ok"
     [(asked, turns)] = calls
     ready.clear()
     for turn in turns:
@@ -180,10 +187,7 @@ def test_a_block_of_late_turns_has_spare_seconds_when_it_is_measured_again(lab: 
         return runs
 
     monkeypatch.setattr(slices, "measure_switched", switched)
-    other = Side(dataclasses.replace(ONE.point, variant="other"))
-    variants = (Variant(), Variant("other"))
-    lab.experiment = dataclasses.replace(lab.experiment, variants=variants)
-    contrast = Contrast("s", designs.SWITCHED, ONE, other, ())
+    contrast = Contrast("s", designs.SWITCHED, ONE, OTHER, ())
     statuses = [lab.measure(contrast, number) for number in (1, 1, 1, 2)]
     assert [status == "ok" for status in statuses] == [False, False, True, True]
     assert spared == [0, 0, slices.SPARE, 0]
@@ -204,11 +208,9 @@ def in_turns(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list, dict
 
 def test_a_block_of_turns_is_measured_as_a_whole(lab: Lab, in_turns: list):
     """Seconds in the order of their slots, all of one start; each side is made ready anew."""
-    other = Side(dataclasses.replace(ONE.point, variant="other"))
-    lab.experiment = dataclasses.replace(lab.experiment, variants=(Variant(), Variant("other")))
     cluster, ready = lab.ready(), []
     lab.ready = lambda *points: ready.append([point.variant for point in points]) or cluster
-    assert lab.measure(Contrast("t", designs.ALTERNATION, ONE, other, (), turns=True)) == "ok"
+    assert lab.measure(Contrast("t", designs.ALTERNATION, ONE, OTHER, (), turns=True)) == "ok"
     [(asked, again)] = in_turns
     assert [slice_.place["slot"] for slice_ in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
     assert {slice_.job.profile.duration_s for slice_ in asked} == {designs.TURN_S}
@@ -229,8 +231,7 @@ def test_turns_of_places_of_their_own_have_the_start_of_their_side(
     lab: Lab, in_turns: list, monkeypatch, design: str
 ):
     """Which of both it is, the next block exchanges: no server or cluster is always one side's."""
-    kinds = ("twin", "restarted")
-    name = kinds[design == designs.RESTARTS]
+    name = {designs.TWINS: "twin", designs.RESTARTS: "restarted"}[design]
     usual, swapped, clusters = getattr(lab, name), [], {}
 
     def there(contrast: Contrast, slice_: designs.Slice) -> tuple[SimpleNamespace, int]:
@@ -263,11 +264,8 @@ def test_queries_that_last_too_long_for_turns_have_slices_of_their_own(lab: Lab,
     contrast = Contrast("t", designs.ALTERNATION, ONE, ONE, (), turns=True)
     assert [lab.measure(contrast, number) for number in (1, 2)] == ["ok", "ok"]
     assert [turns.TOO_LONG in line for line in lab.said] == [True]
-    slices = lab.writer.snapshot().slices
-    good = slices[slices["status"] == "ok"]
-    assert list(good.groupby("block")["of"].agg(["size", "max"]).itertuples(index=False)) == [
-        (4, 4), (4, 4)
-    ]  # fmt: skip
+    good = lab.writer.slices[lab.writer.slices["status"] == "ok"]
+    assert [list(of) for _, of in good.groupby("block")["of"]] == [[4] * 4] * 2
 
 
 def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_other() -> None:
@@ -320,8 +318,8 @@ def test_a_duet_of_transporters_uses_the_servers_that_have_them(monkeypatch):
 
 def pooled(lab: Lab) -> None:
     """Give the lab servers with 1, 4, 8 and 16 connections, and variants that use one of them."""
-    variants = (Variant(connections=1), Variant("pool-8", connections=8), Variant("any"))
-    lab.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
+    eight = Variant("pool-8", connections=8)
+    lab.experiment = of_variants(Variant(connections=1), eight, Variant("any"))
     shape = deployment.Shape(4, lab.size.rows, 8, connection_pools=(1, 4, 8, 16))
     lab.plan = deployment.make(host.read(), shape)
 
@@ -331,13 +329,11 @@ def test_sides_with_different_pools_use_the_servers_that_have_them(lab: Lab, des
     """Nothing is swapped within a block: a pool belongs to its server until the next start."""
     pooled(lab)
     contrast = Contrast("p", design, Side(Point(1, 8, variant="pool-8")), ONE, ())
-    lab.measure(contrast)
-    used = [pair for slot in lab.asked for pair in servers(slot).items()]
-    assert sorted(used) == [("a", [3])] * 2 + [("b", [1])] * 2
-    lab.plan, lab.asked = deployment.turned(lab.plan), []
-    lab.measure(contrast, 2)
-    used = [pair for slot in lab.asked for pair in servers(slot).items()]
-    assert sorted(used) == [("a", [2])] * 2 + [("b", [4])] * 2
+    for number, (eight, single) in enumerate(((3, 1), (2, 4)), 1):
+        lab.measure(contrast, number)
+        used = [pair for slot in lab.asked for pair in servers(slot).items()]
+        assert sorted(used) == [("a", [eight])] * 2 + [("b", [single])] * 2
+        lab.plan, lab.asked = deployment.turned(lab.plan), []
 
 
 def test_a_duet_never_loads_a_server_from_both_sides(lab: Lab):
@@ -364,8 +360,7 @@ def test_contrasts_share_starts_but_no_two_blocks_of_one_do(lab: Lab):
     for number in (1, 2, 3):
         for contrast in both:
             lab.measure(contrast, number)
-    starts = lab.writer.slices.groupby(["contrast", "block"])["start"].unique().map(list)
-    assert starts.to_list() == [[1], [2], [3]] * 2
+    assert list(lab.starts_of("contrast", "block").values()) == [[1], [2], [3]] * 2
 
 
 def test_contrasts_of_claims_share_two_starts_half_of_the_first_look_in_each(lab: Lab):
@@ -373,8 +368,7 @@ def test_contrasts_of_claims_share_two_starts_half_of_the_first_look_in_each(lab
     both = [Contrast(name, designs.ALTERNATION, ONE, ONE, ("C",)) for name in "xy"]
     for number, contrast in [(n, c) for half in ((1, 2), (3, 4, 5)) for c in both for n in half]:
         lab.measure(contrast, number)
-    starts = lab.writer.slices.groupby(["contrast", "block"])["start"].unique().map(list)
-    assert starts.to_list() == [[1], [1], [2], [2], [2]] * 2
+    assert list(lab.starts_of("contrast", "block").values()) == [[1], [1], [2], [2], [2]] * 2
 
 
 def test_what_another_contrast_began_is_a_second_start_as_well(lab: Lab):
@@ -384,12 +378,12 @@ def test_what_another_contrast_began_is_a_second_start_as_well(lab: Lab):
         lab.measure(both[contrast], number)
     for number in (1, 2, 3):
         lab.measure(Contrast("late", designs.ALTERNATION, ONE, ONE, ("C",)), number)
-    starts = lab.writer.slices.groupby("contrast")["start"].unique().map(list).to_dict()
-    assert starts == {"x": [1, 2], "y": [1, 2], "late": [2, 3]}
+    assert lab.starts_of("contrast") == {"x": [1, 2], "y": [1, 2], "late": [2, 3]}
 
 
 def test_blocks_that_had_one_start_go_on_in_another_however_many_they_are(lab: Lab):
-    """As in a dataset that an older lab measured; a start that is there already serves."""
+    """A cluster that runs already is never started anew: its blocks stay in the one start that it
+    has, as in a dataset that an older lab measured. A start that is there already serves."""
     lab.startable = False
     contrast = Contrast("x", designs.ALTERNATION, ONE, ONE, ("C",))
     for number in range(1, 7):
@@ -397,16 +391,7 @@ def test_blocks_that_had_one_start_go_on_in_another_however_many_they_are(lab: L
     lab.startable = True
     for number in (7, 8):
         lab.measure(contrast, number)
-    starts = lab.writer.slices.groupby("block")["start"].first().to_list()
-    assert starts == [1] * 6 + [2] * 2
-
-
-def test_a_cluster_that_runs_already_is_never_started_anew(lab: Lab):
-    """Its blocks stay in the one start that it has."""
-    lab.startable = False
-    for number in (1, 2, 3, 4):
-        lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ("C",)), number)
-    assert set(lab.writer.slices["start"]) == {1}
+    assert list(lab.starts_of("block").values()) == [[1]] * 6 + [[2]] * 2
 
 
 def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):
@@ -417,14 +402,14 @@ def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):
 
 def test_each_slice_of_twins_is_on_the_cluster_of_its_side(lab: Lab):
     """One at a time, on the same servers of either; each cluster has a start of its own."""
-    contrast = Contrast("t", designs.TWINS, ONE, Side(Point(1, 8)), ())
+    contrast = Contrast("t", designs.TWINS, ONE, ONE, ())
     for number in (1, 2):
         assert lab.measure(contrast, number) == "ok"
     assert all(len(slot) == 1 for slot in lab.asked)
     assert [side for side, _ in lab.twins] == list(lab.writer.slices["side"])
     assert {used for slot in lab.asked for used in map(tuple, servers(slot).values())} == {(1,)}
-    starts = lab.writer.slices.groupby(["block", "side"])["start"].unique().map(list).to_dict()
-    assert starts == {(1, "a"): [2], (1, "b"): [3], (2, "a"): [4], (2, "b"): [5]}
+    starts = {(1, "a"): [2], (1, "b"): [3], (2, "a"): [4], (2, "b"): [5]}
+    assert lab.starts_of("block", "side") == starts
     assert contrasts.log_ratios(lab.writer.slices, "t").shape == (2, 1)
 
 
@@ -466,47 +451,41 @@ def test_a_twin_that_does_not_start_is_the_status_of_its_slice(lab: Lab, monkeyp
     assert lab.writer.slices["status"].iloc[-1].startswith("Side b")
 
 
-def test_a_block_beside_company_is_measured_again_and_the_user_is_told(lab, monkeypatch):
-    """The whole block, so that its slices stay close together."""
-    monkeypatch.setattr(company, "LIMIT_PCT", 5)
-    busy = [company.NO_COMPANY, CHROMIUM]
-    lab.disturbed = lambda run_id: (busy.pop(0) if busy else company.NO_COMPANY, 0.0)
+@pytest.mark.parametrize(
+    ("disturbed", "said"),
+    [
+        ([(company.NO_COMPANY, 0.0), (CHROMIUM, 0.0)], "chromium uses 31 % of the CPUs"),
+        ([(company.NO_COMPANY, 0.2), (company.NO_COMPANY, 12.0)],
+         "the hypervisor takes 12 % of the CPUs"),
+    ],
+)  # fmt: skip
+def test_a_disturbed_block_is_measured_again_and_the_user_is_told(lab: Lab, disturbed, said: str):
+    """At once, and the whole block: a contrast compares what is close together."""
+    seen = iter(disturbed)
+    lab.disturbed = lambda run_id: next(seen, (company.NO_COMPANY, 2.9))
     assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
-    assert lab.said == ["chromium uses 31 % of the CPUs: measured again"]
+    assert lab.said == [f"{said}: measured again"]
     assert len(lab.asked) == 2 + 4
     assert len(contrasts.whole(lab.writer.slices, "x")) == 4
 
 
-def test_company_that_stays_leaves_a_block_that_nobody_counts(lab, monkeypatch):
+def test_company_that_stays_leaves_a_block_that_nobody_counts(lab: Lab):
     """After three attempts the reason is returned."""
-    monkeypatch.setattr(company, "LIMIT_PCT", 5)
     lab.disturbed = lambda run_id: (CHROMIUM, 0.0)
     assert lab.measure(Contrast("x", designs.LEVEL, ONE, None, ())) == "x_b001_1a: company"
     assert len(lab.asked) == blocks.ATTEMPTS == len(lab.said) + 1
 
 
-def test_a_block_under_steal_is_measured_again(lab: Lab, monkeypatch):
-    """At once: a contrast compares what is close together."""
-    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
-    steal_pct = [0.2, 12.0, 0.0, 0.0, 0.0, 2.9]
-    lab.disturbed = lambda run_id: (company.NO_COMPANY, steal_pct.pop(0))
-    assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
-    assert lab.said == ["the hypervisor takes 12 % of the CPUs: measured again"]
-    assert len(lab.asked) == 2 + 4
-
-
-def test_steal_that_stays_is_what_the_host_is_like(lab: Lab, monkeypatch):
+def test_steal_that_stays_is_what_the_host_is_like(lab: Lab):
     """The last attempt makes a whole block, and its steal is in the data."""
-    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
     lab.disturbed = lambda run_id: (company.NO_COMPANY, 12.0)
     assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
     assert len(lab.asked) == 1 + 1 + 4
     assert len(contrasts.whole(lab.writer.slices, "x")) == 4
 
 
-def test_a_duet_is_not_measured_again_for_steal(lab: Lab, monkeypatch):
+def test_a_duet_is_not_measured_again_for_steal(lab: Lab):
     """Both of its sides run at the same time, so the hypervisor takes CPUs from both."""
-    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
     lab.disturbed = lambda run_id: (company.NO_COMPANY, 12.0)
     assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"
     assert len(lab.asked) == 2
@@ -525,12 +504,8 @@ def test_a_cluster_that_fails_leaves_the_reason(lab: Lab, monkeypatch):
     assert list(lab.writer.slices["status"]) == ["mysqld.2 ended by itself"]
 
 
-def test_variants_that_differ_only_in_quotas_share_a_cluster():
-    """A quota that no node could have is refused when the variant is written."""
-    variants = (Variant(), Variant("slow", quotas={"mysqld.2": 0.05}))
-    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
-    assert experiment.clusters() == (("default", "slow"),)
-    assert variants[1].to_dict()["quotas"] == {"mysqld.2": 0.05}
+def test_a_quota_that_no_node_could_have_is_refused():
+    """When the variant is written."""
     for wrong in ({"mysqd": 0.5}, {"sql": 0}, {"sql": 1.5}):
         with pytest.raises(LabError, match="quota"):
             Variant("wrong", quotas=wrong)
@@ -556,8 +531,7 @@ def test_blocks_and_quotas_on_a_real_cluster(cluster_folder: Path, monkeypatch):
     """Whole blocks of slices with all that is sampled; quotas change and come back."""
     monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
     quotas = {"mysqld": 0.2, "mysqld.2": None, "ndbmtd.1": 0.1, "sql": 0.15}
-    variants = (Variant(), Variant("other", quotas=quotas))
-    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
+    experiment = of_variants(Variant(), Variant("other", quotas=quotas))
     size = experiment.size("smoke", {"servers": 2, "clients": 4})
     places = start_stop.places(cluster_folder, PORT)
     plans = experiment.plans(size, "auto", host.read(), places)
@@ -573,8 +547,9 @@ def test_blocks_and_quotas_on_a_real_cluster(cluster_folder: Path, monkeypatch):
             assert len(contrasts.log_ratios(writer.slices, name)) == 2
         assert set(writer.slices["start"]) == {1}
         assert (writer.slices["client_cpu_pct"] > 0).all()
-        unwatched = Side(Point(1, 4), condition="no-monitor")
-        switched = Contrast("switched", designs.SWITCHED, Side(Point(1, 4)), unwatched, ())
+        four = Side(Point(1, 4))
+        unwatched = dataclasses.replace(four, condition=UNWATCHED.condition)
+        switched = Contrast("switched", designs.SWITCHED, four, unwatched, ())
         # A busy host may keep sysbench from reporting every second in time.
         tries = (
             blocks.measure(switched, n, clusters, writer, 1, lambda _: None) for n in range(1, 9)
@@ -608,12 +583,10 @@ def test_equal_twins_on_two_real_clusters(cluster_folder: Path, monkeypatch):
     monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
     monkeypatch.setattr(designs, "PER_TWINS", 1)
     before, folder = checks.orphaned_segments(), cluster_folder
-    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=(
-        Variant(), Variant("same"),
-    ))  # fmt: skip
+    experiment = of_variants(Variant(), Variant("other"))
     size = experiment.size("smoke", {"servers": 1, "clients": 4})
     plans = experiment.plans(size, "shared", host.read(), start_stop.places(folder, PORT))
-    twins = Contrast("aa", designs.TWINS, ONE, Side(Point(1, 8, variant="same")), ())
+    twins = Contrast("aa", designs.TWINS, ONE, OTHER, ())
     writer = Writer()
     with contextlib.closing(
         Clusters(experiment, size, plans, install.ensure(progress=False), writer, False)
@@ -627,9 +600,8 @@ def test_equal_twins_on_two_real_clusters(cluster_folder: Path, monkeypatch):
             if cluster.weighed:
                 inside = (cluster.weighed.base / "cgroup.procs").read_text().split()
                 assert {str(pid) for _, _, pid, _ in cluster.pids()} <= set(inside)
-        assert one.query("SELECT COUNT(*) FROM sbtest.sbtest1") == other.query(
-            "SELECT COUNT(*) FROM sbtest.sbtest1"
-        )
+        rows = [twin.query("SELECT COUNT(*) FROM sbtest.sbtest1") for twin in (one, other)]
+        assert rows[0] == rows[1]
     assert writer.manifest["starts"] == 2
     assert contrasts.log_ratios(writer.slices, "aa").shape == (1, 1)
     for place, port in ((folder, PORT), (folder / "twin", PORT + 256)):

@@ -22,22 +22,14 @@ from ndblab.planning.point import Point
 from ndblab.planning.shape import Shape
 
 
-class Writer:
-    """A dataset's manifest."""
-
-    def __init__(self) -> None:
-        self.manifest: dict[str, object] = {}
-
-    def note(self, **facts: object) -> None:
-        self.manifest |= facts
-
-
 def clusters_of(*variants: Variant) -> Clusters:
     """Clusters of which one runs, and only answers."""
     experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
     plans = {variant.name: "a plan" for variant in variants}
+    manifest: dict[str, object] = {}
+    writer = SimpleNamespace(manifest=manifest, note=lambda **facts: manifest.update(facts))
     binaries = SimpleNamespace()
-    clusters = Clusters(experiment, experiment.size("smoke"), plans, binaries, Writer(), False)
+    clusters = Clusters(experiment, experiment.size("smoke"), plans, binaries, writer, False)
     clusters._cluster, clusters._running = Answering(), ("a plan", binaries)
     return clusters
 

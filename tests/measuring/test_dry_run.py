@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import subprocess
 from dataclasses import replace
@@ -30,17 +29,18 @@ PORT = 13860
 NUMA_31_GIB = [{"id": node, "memory_bytes": 31 * 2**30} for node in (0, 1)]
 
 
-def dry(experiment, size, budget, overrides, port=None, described=None, **options) -> str:
+def dry(
+    experiment, size="smoke", budget="auto", overrides=None, port=None, described=None, **options
+) -> str:
     """What a measurement with these options would do."""
-    request = Request(size, budget, overrides, port, **options)
+    request = Request(size, budget, overrides or {}, port, **options)
     return dry_run.dry_run(experiment, request, described)
 
 
 @pytest.fixture(scope="module")
 def hour() -> list[str]:
     """Every line of the brief's own hour on the brief's own server."""
-    printed = dry(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
-    return printed.splitlines()
+    return dry(catalogue.find(figure=1), "brief", described="brief").splitlines()
 
 
 def test_the_briefs_hour_can_be_read_command_by_command(hour):
@@ -69,25 +69,28 @@ def test_a_load_of_the_users_own_shows_what_it_became(tmp_path, monkeypatch):
     queries = tmp_path / "queries.sql"
     queries.write_text("SELECT c FROM sbtest1 WHERE id = :int(1,rows);")
     own = Experiment("mine", "?", "", (), (), grids.every_variant, resolve(queries).name)
-    printed = dry(own, "smoke", "auto", {}, None, "brief")
+    printed = dry(own, described="brief")
     assert printed.count("#   local function prepare_all()") == 1
     assert printed.count("# no server has checked this SQL yet") == 1
     script = printed.index("#   -- Compiled by the lab: 1 statement")
     assert script < printed.index(" prepare\n") < printed.index(" run\n")
 
 
-def test_each_cluster_shows_its_own_parameters():
+@pytest.fixture(scope="module")
+def transporters() -> str:
+    """The comparison of transporters, once."""
+    return dry(catalogue.find("shm-vs-tcp"), overrides={"repeats": 1}, described="brief")
+
+
+def test_each_cluster_shows_its_own_parameters(transporters: str):
     """A variant's own lines of the configuration files stand before its commands."""
-    printed = dry(catalogue.find("shm-vs-tcp"), "smoke", "auto", {"repeats": 1}, None, "brief")
-    assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in printed
-    assert printed.count("# cluster of variant") == 3
+    assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in transporters
+    assert transporters.count("# cluster of variant") == 3
 
 
-def test_every_other_cluster_deals_transporters_from_the_last_server():
+def test_every_other_cluster_deals_transporters_from_the_last_server(transporters: str):
     """As a measurement does: the server by TCP is the first one of the second cluster."""
-    sizes = "smoke", "auto", {"repeats": 1}, None, "brief"
-    printed = dry(catalogue.find("shm-vs-tcp"), *sizes)
-    _, _, second, _ = printed.split("# cluster of variant ")
+    _, _, second, _ = transporters.split("# cluster of variant ")
     load = second.split("_tcp\n")[1].splitlines()[0]
     assert "mysql.1.sock" in load
     assert "mysql.2.sock" not in load
@@ -96,15 +99,13 @@ def test_every_other_cluster_deals_transporters_from_the_last_server():
 def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
     """In the order in which they are named; without names a line says which option has them."""
     brief = dry_run._binaries("brief")
-    both = engines.Engines(
-        *(dataclasses.replace(brief, ndbmtd=Path(f"/{name}/ndbmtd")) for name in "ab")
-    )
+    both = engines.Engines(*(replace(brief, ndbmtd=Path(f"/{name}/ndbmtd")) for name in "ab"))
     monkeypatch.setattr(engines, "find", {"a,b": both, "a,c.tar.gz": None}.get)
     monkeypatch.setattr(install, "find", lambda: brief)
 
     def printed(named):
-        experiment, size = catalogue.find("engines"), {"repeats": 1}
-        return dry(experiment, "smoke", "shared", size, PORT, engines=named)
+        options = "smoke", "shared", {"repeats": 1}, PORT
+        return dry(catalogue.find("engines"), *options, engines=named)
 
     def started(lines, variant):
         after = lines[lines.index(f"# cluster of variant {variant}") :]
@@ -120,7 +121,7 @@ def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
 def test_engines_are_refused_where_nothing_compares_them():
     """As a measurement refuses them."""
     with pytest.raises(LabError, match="uses one installation"):
-        dry(catalogue.find(figure=6), "smoke", "auto", {}, None, engines="a,b")
+        dry(catalogue.find(figure=6), engines="a,b")
 
 
 def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
@@ -131,33 +132,37 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
         a, b = Side(Point(2, 8), {"rate": 100}), Side(Point(1, 8, variant="tcp"))
         return (Contrast("servers-1-2", "alternation", a, b, ("F6-peak", "F7-doubling")),)
 
-    experiment = dataclasses.replace(catalogue.find(figure=6), contrasts=few)
-    printed = dry(experiment, "quick", "auto", {}, None, "brief")
-    [at] = [i for i, line in enumerate(printed.splitlines()) if "# here, before it" in line]
-    assert printed.splitlines()[at + 1 : at + 3] == [
+    experiment = replace(catalogue.find(figure=6), contrasts=few)
+    printed = dry(experiment, "quick", described="brief").splitlines()
+    [at] = [number for number, line in enumerate(printed) if "# here, before it" in line]
+    assert printed[at + 1 : at + 3] == [
         "#   servers-1-2 (alternation, 15 s a block): "
         "(2 servers, 8 clients, rate=100) and (1 server, 8 clients, tcp)",
         "#     for F6-peak, F7-doubling",
     ]
 
 
+SPINNING = Contrast(
+    "spinning", TWINS, Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8)), ("T-spin-low",)
+)
+
+
+def of_twins(monkeypatch: pytest.MonkeyPatch, *twins: Contrast) -> str:
+    """What a comparison of transporters by these twins would do here."""
+    monkeypatch.setattr(install, "find", lambda: dry_run._binaries("brief"))
+    experiment = replace(catalogue.find("shm-vs-tcp"), contrasts=lambda *_: twins)
+    return dry(experiment, "smoke", "shared", {"repeats": 1}, PORT)
+
+
 def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
     """Each with its own parameters, ports and folders, also where the settings are the same."""
-    monkeypatch.setattr(install, "find", lambda: dry_run._binaries("brief"))
-    sides = Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8))
-    twins = Contrast("spinning", TWINS, *sides, ("T-spin-low",))
-    equal = replace(twins, name="spinning-nowhere", a=sides[1])
-    experiment = dataclasses.replace(
-        catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins, equal)
-    )
-    printed = dry(experiment, "smoke", "shared", {"repeats": 1}, PORT)
-    different, equal = printed.split("# twins spinning")[1:]
+    equal = replace(SPINNING, name="spinning-nowhere", a=SPINNING.b)
+    different, equal = of_twins(monkeypatch, SPINNING, equal).split("# twins spinning")[1:]
     for text in (different, equal):
         one, other = text.split("# side b, variant default, in ")
         other, loads = other.split("# loaded in turn, ")
-        starts = [line for line in one.splitlines() if line.startswith("ndb_mgmd ")]
-        starts += [line for line in other.splitlines() if line.startswith("ndb_mgmd ")]
-        assert len(set(starts)) == 2
+        starts = {line for line in text.splitlines() if line.startswith("ndb_mgmd ")}
+        assert len(starts) == 2
         assert f"PortNumber={PORT + 256}" in other
         assert one.count("ndbmtd --no-defaults") == other.count("ndbmtd --no-defaults") == 2
         assert loads.count("--threads=8 --time=3 ") == 2
@@ -167,19 +172,14 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
 
 def test_loads_that_take_turns_are_shown_for_as_long_as_their_block(monkeypatch):
     """Both for all of it: one second after the other is of one side."""
-    monkeypatch.setattr(install, "find", lambda: dry_run._binaries("brief"))
-    sides = Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8))
-    twins = Contrast("spinning", TWINS, *sides, ("T-spin-low",), turns=True)
-    experiment = dataclasses.replace(catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins,))
-    printed = dry(experiment, "smoke", "shared", {"repeats": 1}, PORT)
+    twins, experiment = replace(SPINNING, turns=True), catalogue.find("shm-vs-tcp")
+    printed = of_twins(monkeypatch, twins)
     [_, loads] = printed.split("# all clients connected, they work in turn, ")
     assert "loaded in turn" not in printed
     size = experiment.size("smoke")
-    [block] = twins.block(1, size.seed)
-    assert loads.startswith(f"{' '.join(one.side for one in block)}, a second each")
-    seconds = turns.Schedule.of(
-        [one.side for one in block], experiment.slice_length(size).warmup_s, 0
-    ).load_s
+    sides = [slice_.side for block in twins.block(1, size.seed) for slice_ in block]
+    assert loads.startswith(f"{' '.join(sides)}, a second each")
+    seconds = turns.Schedule.of(sides, experiment.slice_length(size).warmup_s, 0).load_s
     assert loads.count(f"--threads=8 --time={seconds} ") == 2
 
 
@@ -195,9 +195,7 @@ def test_printed_commands_run_when_they_are_typed():
         options={"rand-type": "pareto", "point-selects": 1},
         table_options="COMMENT='NDB_TABLE=READ_BACKUP=0'",
     )
-    experiment = dataclasses.replace(
-        catalogue.find(figure=6), workload="oltp_read_only", variants=(variant,)
-    )
+    experiment = replace(catalogue.find(figure=6), workload="oltp_read_only", variants=(variant,))
     size = {"servers": 1, "clients": 2, "duration_s": 1}
     lines = dry(experiment, "smoke", "auto", size, PORT).splitlines()
     prepare, _, run = (line for line in lines if "--mysql-db" in line)
@@ -233,8 +231,7 @@ def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
         raise LabError("This host lacks it", found="numactl\nGo", next_step="Type once: sudo x")
 
     monkeypatch.setattr(feasible, "check", lacking)
-    printed = dry(catalogue.find(figure=6), "smoke", "auto", {"servers": 1}, None)
-    lines = printed.splitlines()
+    lines = dry(catalogue.find(figure=6), overrides={"servers": 1}).splitlines()
     at = lines.index("# This host lacks it.")
     assert "Type once: sudo x" in lines[at + 3]
     assert all(line.startswith("# ") for line in lines[: at + 4])
@@ -262,7 +259,7 @@ def test_a_described_host_is_checked_as_this_one_is(tmp_path, small, lacks):
 
 def test_a_measurement_over_several_hosts_names_the_host_of_each_command():
     """Nodes and load generators; what the hosts are comes first."""
-    printed = dry(catalogue.find("network-cost"), "smoke", "shared", {}, None, "brief")
+    printed = dry(catalogue.find("network-cost"), budget="shared", described="brief")
     assert "# over 5 network namespaces of this machine" in printed
     assert "#   d: sql\n" in printed
     commands = [line for line in printed.splitlines() if line and not line.startswith("#")]
@@ -276,8 +273,7 @@ def test_a_measurement_over_several_hosts_names_the_host_of_each_command():
 
 def test_hosts_that_are_described_are_planned_without_being_reached():
     """Their names stand for their addresses, links are encrypted, and a namespace needs no root."""
-    experiment = catalogue.find(figure=6)
-    options = experiment, "smoke", "shared", {"servers": 2}, None, "brief"
+    options = catalogue.find(figure=6), "smoke", "shared", {"servers": 2}, None, "brief"
     printed = dry(*options, hosts="me@db1.invalid,me@db2.invalid,me@db3.invalid")
     assert "# over 3 hosts such as this one; none was reached:" in printed
     assert "#   db2.invalid: data, sql\n" in printed
@@ -289,22 +285,19 @@ def test_hosts_that_are_described_are_planned_without_being_reached():
 
 def test_hosts_that_an_experiment_cannot_use_are_refused_as_a_measurement_refuses_them():
     with pytest.raises(LabError, match="cannot be measured over several hosts"):
-        dry(catalogue.find("tpc-c"), "smoke", "shared", {}, None, hosts="a,b,c")
+        dry(catalogue.find("tpc-c"), budget="shared", hosts="a,b,c")
     with pytest.raises(LabError, match="hosts with other roles"):
-        dry(catalogue.find("network-cost"), "smoke", "shared", {}, None, hosts="a,b,c")
+        dry(catalogue.find("network-cost"), budget="shared", hosts="a,b,c")
 
 
 def test_hosts_are_looked_at_and_get_nothing(monkeypatch):
     """Each by its own description; what one lacks is a comment."""
-    experiment = catalogue.find(figure=6)
     described = host.load(publication.FOLDER / "host.json")
 
     @contextlib.contextmanager
     def connected_to(placed, ours, insecure_network=False):
         assert (ours, insecure_network) == (None, False)
-        reached = tuple(
-            dataclasses.replace(place, address=f"10.0.0.{n}") for n, place in enumerate(placed)
-        )
+        reached = tuple(replace(place, address=f"10.0.0.{n}") for n, place in enumerate(placed))
         hosts = spread.Hosts(reached, {place.name: described for place in placed})
         yield connected.Connected(hosts, {"a": None}, {})
 
@@ -313,6 +306,6 @@ def test_hosts_are_looked_at_and_get_nothing(monkeypatch):
 
     monkeypatch.setattr(connected, "connected", connected_to)
     monkeypatch.setattr(connected.Connected, "check", lacking)
-    printed = dry(experiment, "smoke", "shared", {"servers": 2}, None, hosts="a,b,c")
+    printed = dry(catalogue.find(figure=6), "smoke", "shared", {"servers": 2}, hosts="a,b,c")
     assert f"#   b: data, sql; {described.describe()}" in printed
     assert "# Host a: This host has too little memory." in printed

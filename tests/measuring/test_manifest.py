@@ -29,20 +29,19 @@ def recorded(name: str) -> dict:
     return max(every, key=lambda manifest: manifest["started_utc"])
 
 
+def programs(known: dict) -> SimpleNamespace:
+    """The programs of a manifest."""
+    versions = {f"{name}_version": version for name, version in known["versions"].items()}
+    return SimpleNamespace(**versions, fingerprint=lambda: known["builds"])
+
+
 def same_again(recorded: dict, experiment: Experiment) -> dict:
     """The identity of the measurement of a manifest, if it were made today."""
     machine = host.from_dict(recorded["host"])
     size = Profile(
         **{k: tuple(v) if isinstance(v, list) else v for k, v in recorded["profile"].items()}
     )
-    versions = recorded["versions"]
-    binaries = SimpleNamespace(
-        ndb_version=versions["ndb"],
-        mysqld_version=versions["mysqld"],
-        sysbench_version=versions["sysbench"],
-        fingerprint=lambda: recorded["builds"],
-    )
-    return manifest.describe(experiment, size, "auto", machine, binaries)[1]
+    return manifest.describe(experiment, size, "auto", machine, programs(recorded))[1]
 
 
 @pytest.mark.parametrize("name", ["stability", "tls", "connection-pool", "thread-balance"])
@@ -65,15 +64,8 @@ def test_hosts_that_are_elsewhere_in_the_network_are_the_same_measurement():
             for number, (name, roles) in enumerate(zip(named, experiment.hosts, strict=True))
         )
         hosts = spread.Hosts(placed, dict.fromkeys(named, machine))
-        binaries = SimpleNamespace(
-            ndb_version="9.7.4",
-            mysqld_version="9.7.4",
-            sysbench_version="1.0.20",
-            fingerprint=lambda: known["builds"],
-        )
-        size = experiment.size("smoke")
-        described = manifest.describe(experiment, size, "auto", machine, binaries, hosts=hosts)
-        return identity_hash(described[1])
+        facts = experiment, experiment.size("smoke"), "auto", machine, programs(known)
+        return identity_hash(manifest.describe(*facts, hosts=hosts)[1])
 
     assert identity("10.214.1") == identity("10.230.7")
     assert identity("10.214.1") != identity("10.214.1", "abcdf")

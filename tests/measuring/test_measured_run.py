@@ -22,8 +22,9 @@ from ndblab.planning.point import Point
 from ndblab.planning.workload import CLIENT
 from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import Job, Report
+from small_runs import BASE, IDENTITY
 
-CAPTURED = Path(__file__).parents[1] / "captured/sysbench"
+REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text()
 DURATION_S = 6
 
 
@@ -39,8 +40,6 @@ def measure(folder: Path, program: str, warmup_s: int = 0) -> measured_run.Run:
 
 def recorded(folder: Path, run: measured_run.Run, run_id: str = "s01_c0008_r1") -> dataset.Dataset:
     """Write a run into a dataset and read it again, which checks every table."""
-    from small_runs import BASE, IDENTITY
-
     base = {**BASE, "profile": {"name": "smoke", "duration_s": DURATION_S}}
     with dataset.Writer.open(folder / "data", "scaling", IDENTITY, base) as writer:
         writer.append(run_id, run.tables, run.logs)
@@ -49,12 +48,11 @@ def recorded(folder: Path, run: measured_run.Run, run_id: str = "s01_c0008_r1") 
 
 def test_what_sysbench_reports_is_the_row_of_its_run(tmp_path: Path):
     """Numbers of a captured report arrive in the dataset as they were printed."""
-    report = (CAPTURED / "ndb_c8.txt").read_text()
-    data = recorded(tmp_path, measure(tmp_path, f"print({report!r})"))
+    data = recorded(tmp_path, measure(tmp_path, f"print({REPORT!r})"))
     row = data.runs.iloc[0]
     assert row["status"] == "ok"
     assert row["queries"] > 0
-    assert f"total number of events:              {int(row['queries'])}" in report
+    assert f"total number of events:              {int(row['queries'])}" in REPORT
     assert len(data.intervals) > 0
 
 
@@ -93,8 +91,7 @@ def test_a_server_that_lost_its_data_nodes_is_waited_for(tmp_path: Path):
 
 def test_a_run_after_a_failed_warm_up_is_not_ok(tmp_path: Path):
     """What was measured cold is not averaged with what was measured warm."""
-    report = (CAPTURED / "ndb_c8.txt").read_text()
-    program = f"sys.exit(1) if '--time=1' in sys.argv else print({report!r})"
+    program = f"sys.exit(1) if '--time=1' in sys.argv else print({REPORT!r})"
     row = measure(tmp_path, program, warmup_s=1).tables["runs"].iloc[0]
     assert row["status"].startswith("warm-up failed")
 
@@ -110,19 +107,10 @@ def test_tables_that_were_not_filled_end_it_at_once(tmp_path: Path):
 def test_a_new_generator_needs_nothing_but_its_module(tmp_path, monkeypatch):
     """Its metrics are recorded under its workload, and those it does not measure are empty."""
     cluster = Scripted(tmp_path, "pass")
-    report = Report(
-        status="ok",
-        began=time.monotonic() - 2,
-        lasted_s=2.0,
-        warmup_s=0,
-        metrics={"queries": 30, "errors": 0, "qps": 15.0},
-        intervals=pd.DataFrame(),
-    )
+    metrics = {"queries": 30, "errors": 0, "qps": 15.0}
+    report = Report("ok", time.monotonic() - 2, 2.0, 0, metrics, pd.DataFrame())
     load = SimpleNamespace(pids=[os.getpid()], finish=lambda: report)
-    tpcc = SimpleNamespace(
-        ROLE=CLIENT,
-        running=lambda cluster, job: nullcontext(load),
-    )
+    tpcc = SimpleNamespace(ROLE=CLIENT, running=lambda cluster, job: nullcontext(load))
     monkeypatch.setitem(registry._generators(), "tpcc", tpcc)
     asked = dataclasses.replace(job(cluster), point=Point(1, 8, workload="tpcc"))
     run = measured_run.measure(cluster, asked, 1)
@@ -135,8 +123,7 @@ def test_a_run_beside_other_processes_says_who_disturbed_it(tmp_path: Path, monk
     """Its numbers and its company are kept; `analysis` marks it, and verdicts leave it out."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
     monkeypatch.setattr(company, "between", lambda *_: company.Company(31.2, "chromium"))
-    report = (CAPTURED / "ndb_c8.txt").read_text()
-    run = measure(tmp_path, f"print({report!r})")
+    run = measure(tmp_path, f"print({REPORT!r})")
     row = recorded(tmp_path, run).runs.iloc[0]
     assert row["status"] == "ok"
     assert (row["company_pct"], row["company"]) == (31.2, "chromium")

@@ -28,35 +28,28 @@ from ndblab.statistics.sequential import LOOKS
         "--experiment engines --profile smoke --engines /opt/rondb-21.04,rondb-21.10.tar.gz",
     ],
 )
-def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeypatch):
+def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, asked):
     """Whatever was typed comes back, as its options belong to the identity of the dataset."""
-    asked = []
-    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(a))
     words = iter(shlex.split(typed))
     options = {word[2:].replace("-", "_"): next(words) for word in words}
     tasks.reproduce.body(Context(), **options, minutes="10")
-    [([experiment], source, request, _)] = asked
+    [(source, [name], request)] = asked
     assert (source, request.hosts, request.attach) == (None, None, None)
     assert (request.again, request.minutes) == (False, 10)
-    assert request.command(experiment) == f"./lab reproduce {typed}"
+    assert request.command(catalogue.find(name)) == f"./lab reproduce {typed}"
 
 
-def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(monkeypatch):
+def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(asked):
     """It repeats that the network is one to trust, which says nothing without --hosts."""
-    asked = []
-    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(a[2]))
-    experiment = catalogue.find(figure=6)
-    command = Request("smoke", hosts="me@a,b").command(experiment)
-    assert command == "./lab reproduce --figure 6 --profile smoke --hosts me@a,b"
-    command = Request("smoke", hosts="me@a,b", insecure_network=True).command(experiment)
-    assert command == (
-        "./lab reproduce --figure 6 --profile smoke --hosts me@a,b --insecure-network"
-    )
+    typed = "./lab reproduce --figure 6 --profile smoke --hosts me@a,b"
+    for trusted, more in ((False, ""), (True, " --insecure-network")):
+        request = Request("smoke", hosts="me@a,b", insecure_network=trusted)
+        assert request.command(catalogue.find(figure=6)) == typed + more
     options = {"figure": "6", "profile": "smoke", "hosts": "me@a,b"}
     tasks.reproduce.body(Context(), **options, insecure_network=True, minutes="10")
     tasks.reproduce.body(Context(), **options)
-    assert [request.hosts for request in asked] == ["me@a,b"] * 2
-    assert [request.insecure_network for request in asked] == [True, False]
+    given = [(request.hosts, request.insecure_network) for _, _, request in asked]
+    assert given == [("me@a,b", True), ("me@a,b", False)]
 
 
 OPTIONS = {

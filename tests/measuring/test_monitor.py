@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from types import SimpleNamespace
 
 import pymysql
 import pytest
 
+from attached_facts import rows
 from ndblab.error import LabError
 from ndblab.machine import HostUse, ProcessUse
 from ndblab.machine import interference as company
 from ndblab.measuring import monitor
 
-CAPTURED = Path(__file__).parents[1] / "captured/ndbinfo"
-
-
-def rows(name: str) -> list[tuple]:
-    """Read what the mysql client printed of a table."""
-    with (CAPTURED / name).open() as lines:
-        _, *body = csv.reader(lines, delimiter="\t")
-    return [tuple(int(v) if v.isdigit() else v for v in row) for row in body]
-
-
-THREADS = [row[:3] for row in rows("threads.tsv")]
+THREADS = [(int(r["node_id"]), int(r["thr_no"]), r["thread_name"]) for r in rows("threads")]
 KINDS = {(node_id, thr_no): kind for node_id, thr_no, kind in THREADS}
-_ORDER = ("node_id", "thr_no", "OS_user", "OS_system", "OS_idle", "exec", "sleep", "spin", "send",
-          "buffer_full", "elapsed")  # fmt: skip
+COUNTERS = ("OS_user", "OS_system", "OS_idle", "exec", "send", "sleep", "spin", "elapsed")
 NEWEST_FIRST = [
-    tuple(dict(zip(_ORDER, row, strict=True))[name] for name in
-          ("node_id", "thr_no", "OS_user", "OS_system", "OS_idle", "exec", "send", "sleep", "spin",
-           "elapsed"))
-    for row in rows("cpustat_1sec.tsv")
-]  # fmt: skip
+    tuple(int(row[name]) for name in ("node_id", "thr_no", *(f"{name}_time" for name in COUNTERS)))
+    for row in rows("cpustat_1sec")
+]
 
 
 def fetched(*fetches: list[tuple], at_s: float = 100.0) -> monitor.Samples:
@@ -112,14 +98,10 @@ def test_the_host_is_as_busy_as_it_was_during_the_run():
     samples = monitor.Samples({})
     for at_s, busy_s, steal_s in ((8, 0, 0), (10, 1, 0.5), (12, 4, 0.6), (20, 20, 5)):
         samples.add({}, host(at_s, busy_s, steal_s))
-    assert samples.host(10, 2) == {
-        "host_busy_pct": 75.0,
-        "host_steal_pct": 2.5,
-        "host_load_1min": 1.26,
-    }
+    busy = {"host_busy_pct": 75.0, "host_steal_pct": 2.5, "host_load_1min": 1.26}
+    assert samples.host(10, 2) == busy
     samples.add({}, host(22, 25, 4))
-    assert samples.host(20, 2)["host_busy_pct"] == 100
-    assert samples.host(20, 2)["host_steal_pct"] == 0
+    assert samples.host(20, 2) == busy | {"host_busy_pct": 100, "host_steal_pct": 0}
 
 
 class Double:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import time
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from tqdm import tqdm
 
 import small_runs
 from ndblab import dataset
+from ndblab.dataset import Writer
 from ndblab.design import sweep
 from ndblab.design.sweep import Sweep
 from ndblab.error import LabError
@@ -39,13 +42,22 @@ def measured(point: Point, repeat: int, status: str = "ok") -> Run:
     return Run(tables, {f"{run_id}.sysbench.txt": "..."})
 
 
-def ready(point: Point) -> str:
-    """Give the cluster of a point, of which nothing is asked here."""
-    return "a cluster"
+@dataclass
+class Measure:
+    """Measures runs without a cluster, and notes which; `becomes` says what becomes of each."""
+
+    becomes: Callable[[Point, int], Run] = measured
+    asked: list[tuple[Point, int]] = field(default_factory=list)
+
+    def __call__(self, cluster: str, point: Point, repeat: int) -> Run:
+        self.asked.append((point, repeat))
+        return self.becomes(point, repeat)
 
 
-def opened(root: Path) -> dataset.Writer:
-    return dataset.Writer.open(root, "scaling", small_runs.IDENTITY, small_runs.BASE)
+def perform(
+    out: Writer, measure: Measure, swept: Sweep = SMALL, progress: bool = False, **options
+) -> None:
+    performing.perform(swept, out, lambda point: "a cluster", measure, progress, **options)
 
 
 sweeps = st.builds(
@@ -67,12 +79,6 @@ def test_each_repeat_is_a_pass_over_all_points(swept: Sweep) -> None:
         one_pass = order[(repeat - 1) * size : repeat * size]
         assert {r for _, r in one_pass} == {repeat}
         assert Counter(p for p, _ in one_pass) == Counter(swept.points)
-
-
-@given(sweeps)
-def test_order_is_the_same_for_the_same_seed(swept: Sweep) -> None:
-    """A resumed sweep keeps the order it began with."""
-    assert swept.order() == swept.order()
 
 
 def test_order_is_shuffled() -> None:
@@ -100,89 +106,59 @@ def test_estimate_counts_every_run() -> None:
     assert sweep.estimate_s(SMALL, overhead_s=0.5) == 8 * 3.5
 
 
-def test_complete_runs_are_skipped_and_failed_ones_repeated() -> None:
-    """A resumed sweep does not measure again what is there."""
-    done = {"a": "ok", "b": "errors: 12"}
-    assert [sweep.action(r, done) for r in "abc"] == ["skip", "rerun", "run"]
-
-
-def test_sweep_measures_every_run_once(tmp_path: Path) -> None:
-    """A complete sweep has each point as often as asked, in its own order."""
-    asked = []
-
-    def run(cluster: str, point: Point, repeat: int) -> Run:
-        asked.append((point, repeat))
-        return measured(point, repeat)
-
-    with opened(tmp_path) as out:
-        performing.perform(SMALL, out, ready, run, progress=False)
-        data = out.finish()
-    assert asked == SMALL.order()
-    assert set(data.runs["run_id"]) == {p.run_id(r) for p, r in SMALL.order()}
-    assert len(data.logs()) == len(SMALL)
-
-
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
 def test_an_interrupted_sweep_can_be_resumed(tmp_path: Path, stop: type[BaseException]) -> None:
-    """A sweep stopped in the middle of a run repeats that run and no other."""
-    asked = []
+    """A sweep stopped in the middle of a run repeats that run and no other; whole, it has each
+    point as often as asked, in its own order."""
 
-    def run(cluster: str, point: Point, repeat: int) -> Run:
-        asked.append((point, repeat))
-        if len(asked) == 4:
+    def stopped_once(point: Point, repeat: int) -> Run:
+        if len(measure.asked) == 4:
             raise stop("stopped")
         return measured(point, repeat)
 
-    with opened(tmp_path) as out, pytest.raises(stop):
-        performing.perform(SMALL, out, ready, run, progress=False)
-    with opened(tmp_path) as out:
+    measure = Measure(stopped_once)
+    with small_runs.opened(tmp_path) as out, pytest.raises(stop):
+        perform(out, measure)
+    with small_runs.opened(tmp_path) as out:
         assert len(out.done) == 3
-        performing.perform(SMALL, out, ready, run, progress=False)
+        perform(out, measure)
         data = out.finish()
-    assert asked == [*SMALL.order()[:4], *SMALL.order()[3:]]
+    assert measure.asked == [*SMALL.order()[:4], *SMALL.order()[3:]]
+    assert set(data.runs["run_id"]) == {point.run_id(repeat) for point, repeat in SMALL.order()}
     assert (data.runs["status"] == "ok").all()
-    assert len(data.runs) == len(SMALL)
+    assert len(data.runs) == len(data.logs()) == len(SMALL)
 
 
 def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
     """A run that its load generator calls a failure stays as a row with its reason, intervals and
     log, and is measured again by the next start only."""
-    bad = SMALL.order()[2]
-    status = "errors: 12"
-    asked = []
-
-    def run(cluster: str, point: Point, repeat: int) -> Run:
-        asked.append((point, repeat))
-        return measured(point, repeat, status if (point, repeat) == bad else "ok")
-
+    bad, good = SMALL.order()[2], Measure()
+    failing = Measure(lambda *run: measured(*run, status="errors: 12" if run == bad else "ok"))
     run_id = bad[0].run_id(bad[1])
-    with opened(tmp_path) as out:
-        performing.perform(SMALL, out, ready, run, progress=False)
+    with small_runs.opened(tmp_path) as out:
+        perform(out, failing)
         data = dataset.read(out.path)
-    assert len(asked) == len(SMALL)
+    assert len(failing.asked) == len(SMALL)
     assert data.runs.set_index("run_id").loc[run_id, "status"] == "errors: 12"
     assert (data.intervals["run_id"] == run_id).sum() == 2
-
-    status = "ok"
-    asked.clear()
-    with opened(tmp_path) as out:
-        performing.perform(SMALL, out, ready, run, progress=False)
+    with small_runs.opened(tmp_path) as out:
+        perform(out, good)
         assert set(out.done.values()) == {"ok"}
-    assert asked == [bad]
+    assert good.asked == [bad]
 
 
 def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> None:
     """The row has the reason; complete runs stay; the next start measures that run again."""
     bad = SMALL.order()[2]
 
-    def run(cluster: str, point: Point, repeat: int) -> Run:
+    def dies(point: Point, repeat: int) -> Run:
         if (point, repeat) == bad:
             raise LabError("mysqld.3 ended by itself")
         return measured(point, repeat)
 
-    with opened(tmp_path) as out, pytest.raises(LabError, match=r"mysqld\.3 ended"):
-        performing.perform(SMALL, out, ready, run, progress=False)
-    with opened(tmp_path) as out:
+    with small_runs.opened(tmp_path) as out, pytest.raises(LabError, match=r"mysqld\.3 ended"):
+        perform(out, Measure(dies))
+    with small_runs.opened(tmp_path) as out:
         assert len(out.done) == 3
         assert out.done[bad[0].run_id(bad[1])] == "mysqld.3 ended by itself"
         row = dataset.read(out.path).runs.iloc[2]
@@ -193,12 +169,8 @@ def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> N
 
 def test_progress_names_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The progress bar counts the runs and names each one that failed."""
-
-    def run(cluster: str, point: Point, repeat: int) -> Run:
-        return measured(point, repeat, status="errors: 3")
-
-    with opened(tmp_path) as out:
-        performing.perform(SMALL, out, ready, run)
+    with small_runs.opened(tmp_path) as out:
+        perform(out, Measure(lambda *run: measured(*run, status="errors: 3")), progress=True)
     printed = capsys.readouterr().err
     assert "run 8 of 8: 100%" in printed
     assert "s01_c0001_r1: errors: 3" in printed
@@ -212,26 +184,29 @@ def test_the_bar_does_not_count_cluster_starts() -> None:
     assert bar.format_dict["elapsed"] < 0.3
 
 
-@pytest.mark.parametrize(("busy", "measurements", "status"), [(2, 3, "ok"), (9, 3, "company")])
+CHROMIUM, STEAL = "chromium uses 31 % of the CPUs", "the hypervisor takes 12 %"
+
+
+def disturbed(who: str, *run, status: str = "ok") -> Run:
+    return Run(measured(*run, status=status).tables, disturbance=who)
+
+
+@pytest.mark.parametrize(("busy", "status"), [(2, "ok"), (9, "company")])
 def test_a_run_beside_company_is_measured_again(
-    tmp_path: Path, capsys, busy: int, measurements: int, status: str
+    tmp_path: Path, capsys, busy: int, status: str
 ) -> None:
     """At most three times; the user is told, and the last attempt stays as it is."""
-    swept = Sweep(grid([1], [1]), 1, 1, 2)
-    attempts = []
 
-    def measure(cluster: str, point: Point, repeat: int) -> Run:
-        attempts.append(point)
-        if len(attempts) > busy:
-            return measured(point, repeat)
-        tables = measured(point, repeat, status="company").tables
-        return Run(tables, disturbance="chromium uses 31 % of the CPUs")
+    def becomes(*run) -> Run:
+        is_busy = len(measure.asked) <= busy
+        return disturbed(CHROMIUM, *run, status="company") if is_busy else measured(*run)
 
-    with opened(tmp_path) as out:
-        performing.perform(swept, out, ready, measure)
+    measure = Measure(becomes)
+    with small_runs.opened(tmp_path) as out:
+        perform(out, measure, Sweep(grid([1], [1]), 1, 1, 2), progress=True)
         assert list(out.done.values()) == [status]
-    assert len(attempts) == measurements
-    assert capsys.readouterr().err.count("chromium uses 31 % of the CPUs: measured again") == 2
+    assert len(measure.asked) == 3
+    assert capsys.readouterr().err.count(f"{CHROMIUM}: measured again") == 2
 
 
 TWO_CLUSTERS = Sweep(
@@ -242,45 +217,30 @@ TWO_CLUSTERS = Sweep(
 
 def test_a_disturbed_run_waits_for_the_other_runs_of_its_cluster(tmp_path: Path) -> None:
     """Steal lasts minutes; and no cluster is started for a single run."""
-    [(first, _), *others] = TWO_CLUSTERS.order()
-    asked = []
+    [first, *others] = TWO_CLUSTERS.order()
 
-    def measure(cluster: str, point: Point, repeat: int) -> Run:
-        asked.append(point)
-        run = measured(point, repeat)
-        return run if len(asked) > 1 else Run(run.tables, disturbance="the hypervisor takes 12 %")
+    def becomes(*run) -> Run:
+        return measured(*run) if len(measure.asked) > 1 else disturbed(STEAL, *run)
 
-    with opened(tmp_path) as out:
-        performing.perform(TWO_CLUSTERS, out, ready, measure, progress=False)
-    planned = [point for point, _ in others]
-    assert asked == [first, *planned[:2], first, *planned[2:]]
+    measure = Measure(becomes)
+    with small_runs.opened(tmp_path) as out:
+        perform(out, measure, TWO_CLUSTERS)
+    assert measure.asked == [first, *others[:2], first, *others[2:]]
 
 
 def test_a_host_that_is_never_quiet_makes_a_sweep_half_as_long_again(tmp_path: Path) -> None:
     """It is not measured three times, and all of its runs count."""
-    asked = []
-
-    def measure(cluster: str, point: Point, repeat: int) -> Run:
-        asked.append(point)
-        return Run(measured(point, repeat).tables, disturbance="the hypervisor takes 12 %")
-
-    with opened(tmp_path) as out:
-        performing.perform(SMALL, out, ready, measure, progress=False)
+    measure = Measure(lambda *run: disturbed(STEAL, *run))
+    with small_runs.opened(tmp_path) as out:
+        perform(out, measure)
         assert list(out.done.values()) == ["ok"] * len(SMALL)
-    assert len(asked) == 12
+    assert len(measure.asked) == 12
 
 
 def test_runs_that_are_asked_for_again_are_measured_again(tmp_path: Path) -> None:
     """And no others of a sweep that is whole."""
-    [(first, repeat), *_] = SMALL.order()
-    asked = []
-
-    def measure(cluster: str, point: Point, repeat: int) -> Run:
-        asked.append(point.run_id(repeat))
-        return measured(point, repeat)
-
-    with opened(tmp_path) as out:
-        performing.perform(SMALL, out, ready, measure, progress=False)
-        whole = len(asked)
-        performing.perform(SMALL, out, ready, measure, progress=False, again=[first.run_id(repeat)])
-    assert asked[whole:] == [first.run_id(repeat)]
+    first, measure = SMALL.order()[0], Measure()
+    with small_runs.opened(tmp_path) as out:
+        perform(out, measure)
+        perform(out, measure, again=[first[0].run_id(first[1])])
+    assert measure.asked == [*SMALL.order(), first]

@@ -7,7 +7,6 @@ reported and loaded. The protocol: https://chromedevtools.github.io/devtools-pro
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -84,13 +83,8 @@ class Browser:
         self.complaints.clear()
         self.requests.clear()
         self._loaded = False
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=900,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
+        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **screen)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         answer = self.call("Page.navigate", url=url)
@@ -109,11 +103,6 @@ class Browser:
         )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
-
-    def picture(self, file: Path) -> None:
-        """Write the whole page as a PNG, for those who want to see what a test saw."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        file.write_bytes(base64.b64decode(shot["data"]))
 
     def call(self, method: str, **parameters: object) -> dict:
         """Send one command of the DevTools protocol and give its answer."""
@@ -165,14 +154,11 @@ def find() -> Path | None:
 def ensure(log: Path) -> Path:
     """Find a browser, or as root on Debian install the package of its release.
 
+    LabError if there is none and it cannot be installed by this user on this machine.
+
     Parameters
     ----------
     log : the file for the output of apt.
-
-    Raises
-    ------
-    LabError
-        If there is none and it cannot be installed by this user on this machine.
     """
     if (browser := find()) is not None:
         return browser

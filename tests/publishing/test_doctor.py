@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,23 +23,27 @@ CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> host.Host:
-    """The captured machine in place of this one, with nothing installed."""
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """The captured machine in place of this one, with nothing installed; `here` changes it."""
     captured = host.read(CAPTURED)
-    monkeypatch.setattr(host, "read", lambda root="/": captured)
+
+    def change(**facts: object) -> None:
+        monkeypatch.setattr(host, "read", lambda root="/": dataclasses.replace(captured, **facts))
+
+    change()
     monkeypatch.setattr(install, "find_ndb", lambda: None)
     monkeypatch.setattr(install, "find_sysbench", lambda: None)
     monkeypatch.setattr(install, "has_debian", lambda: True)
     monkeypatch.setattr(requirements, "missing_packages", lambda: ["g++", "bison"])
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    return captured
+    return change
 
 
 def finding(thing: str, *tools: Tool) -> doctor.Finding:
     return next(one for one in doctor.examine(tools) if one.thing == thing)
 
 
-def test_what_is_missing_comes_with_the_command_to_run(machine):
+def test_what_is_missing_comes_with_the_command_to_run(here):
     """Build packages that are not there are named in a command that can be pasted."""
     packages = finding("only root can give")
     assert packages.state == "missing"
@@ -47,30 +52,28 @@ def test_what_is_missing_comes_with_the_command_to_run(machine):
     assert "g++ bison" in packages.next_step
 
 
-def test_a_low_limit_of_locked_memory_is_only_a_note(machine):
+def test_a_low_limit_of_locked_memory_is_only_a_note(here):
     """The cluster runs without locked memory; the doctor says what that means."""
     assert finding("locked memory").state == "note"
 
 
-def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(machine, monkeypatch):
+def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(here):
     """Before anything is installed."""
-    small = dataclasses.replace(machine, memory_available_bytes=2**30)
-    monkeypatch.setattr(host, "read", lambda root="/": small)
+    here(memory_available_bytes=2**30)
     plan = finding("plan (quick)")
     assert plan.state == "missing"
     assert "1.0 GiB" in plan.found
 
 
 @pytest.mark.parametrize(("limit", "usable"), [(0.5, "0.5 usable"), (1.0, "1 usable")])
-def test_too_few_cpus_are_a_note(machine, monkeypatch, limit: float, usable: str):
+def test_too_few_cpus_are_a_note(here, limit: float, usable: str):
     """Of the machine, or of a container."""
     assert not any(one.thing == "CPUs" for one in doctor.examine())
-    small = dataclasses.replace(machine, cpu_limit=limit)
-    monkeypatch.setattr(host, "read", lambda root="/": small)
+    here(cpu_limit=limit)
     assert finding("CPUs").found == f"{usable}; the lab needs 2"
 
 
-def test_an_installation_that_cannot_be_used_counts_as_missing(machine, monkeypatch):
+def test_an_installation_that_cannot_be_used_counts_as_missing(here, monkeypatch):
     """Mixed versions, say: the reason is the installer's own."""
 
     def broken():
@@ -82,7 +85,7 @@ def test_an_installation_that_cannot_be_used_counts_as_missing(machine, monkeypa
     )
 
 
-def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
+def test_a_missing_sysbench_does_not_hide_the_cluster(here, monkeypatch):
     """Each of the two is looked up by itself."""
     home = Path("/opt/ndb")
     programs = dict.fromkeys(("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm"), home / "bin/x")
@@ -97,7 +100,7 @@ def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
     assert not any("build packages" in one.found for one in doctor.examine())
 
 
-def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
+def test_an_unfit_sysbench_counts_as_missing_by_itself(here, monkeypatch):
     """A sysbench that is too old is reported in addition to the cluster's state."""
 
     def too_old():
@@ -109,7 +112,7 @@ def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
 
 
 @pytest.fixture
-def fedora(machine, monkeypatch, tmp_path) -> Path:
+def fedora(here, monkeypatch, tmp_path) -> Path:
     """A machine without a Debian archive, of the brief's architecture, that lacks nothing else."""
     os_release = tmp_path / "os-release"
     os_release.write_text('NAME="Fedora Linux"\nID=fedora\nVERSION_ID=41\n')
@@ -161,7 +164,7 @@ def test_where_no_release_runs_the_other_ways_are_named(fedora, monkeypatch):
 @pytest.mark.parametrize(
     ("hard", "state"), [(4096, "note"), (16384, "ok"), (resource.RLIM_INFINITY, "ok")]
 )
-def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
+def test_few_open_files_are_a_note(here, monkeypatch, hard, state):
     """Small sweeps run with few open files; those with thousands of clients do not."""
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1024, hard))
     assert finding("open files").state == state
@@ -171,22 +174,21 @@ def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
     ("left", "plan", "state"),
     [(200, "missing", "note"), (2048, "ok", "note"), (None, "ok", "ok")],
 )
-def test_a_limit_of_processes_and_threads_is_seen(machine, monkeypatch, left, plan, state):
+def test_a_limit_of_processes_and_threads_is_seen(here, left, plan, state):
     """A quick sweep has less than Podman's default limit, and more than 200."""
-    here = dataclasses.replace(machine, tasks_left=left)
-    monkeypatch.setattr(host, "read", lambda: here)
+    here(tasks_left=left)
     assert finding("plan (quick)").state == plan
     assert finding("processes and threads").state == state
 
 
-def test_the_first_measurement_is_announced_with_what_it_installs_and_how_long(machine):
+def test_the_first_measurement_is_announced_with_what_it_installs_and_how_long(here):
     """A newcomer knows it before the first `reproduce`."""
     announced = finding("NDB Cluster").next_step
     assert "The first `./lab reproduce` installs it from Debian's packages, once" in announced
     assert re.search(r"about \d+ (s|min) more", announced)
 
 
-def test_a_tool_of_an_experiment_is_at_most_a_note_that_says_who_needs_it(machine):
+def test_a_tool_of_an_experiment_is_at_most_a_note_that_says_who_needs_it(here):
     """Missing, to be built, there, or broken: nothing else depends on it."""
 
     def broken() -> str:
@@ -200,19 +202,17 @@ def test_a_tool_of_an_experiment_is_at_most_a_note_that_says_who_needs_it(machin
     assert "- Go: to build x" in finding("only root can give", missing).found
     absent = finding("x", Tool("x", "TPC-X", str, str))
     assert absent.next_step.startswith("`./lab install --tools`")
-    assert finding("x", Tool("x", "TPC-X", lambda: "v1 (/bin/x)", str)) == doctor.Finding(
-        "ok", "x", "v1 (/bin/x)"
-    )
+    there = Tool("x", "TPC-X", lambda: "v1 (/bin/x)", str)
+    assert finding("x", there) == doctor.Finding("ok", "x", "v1 (/bin/x)")
     assert finding("x", Tool("x", "TPC-X", broken, str)) == doctor.Finding(
         "note", "x", "x does not run: no library", "Install another."
     )
 
 
-def test_a_user_manager_that_may_not_divide_cpus_is_a_note_with_the_line(machine, monkeypatch):
+def test_a_user_manager_that_may_not_divide_cpus_is_a_note_with_the_line(here):
     """Quotas are impossible, so CPUs are shared; what lets systemd delegate cpu is in the list."""
-    undelegated = host.CpuController("undelegated", "", "systemd delegates memory to this user")
-    here = dataclasses.replace(machine, cpu_controller=undelegated)
-    monkeypatch.setattr(host, "read", lambda root="/": here)
+    reason = "systemd delegates memory to this user"
+    here(cpu_controller=host.CpuController("undelegated", "", reason))
     assert finding("CPU bandwidth control").state == "note"
     assert finding("plan (quick)").found.startswith("shared (")
     root = finding("only root can give")
@@ -222,19 +222,17 @@ def test_a_user_manager_that_may_not_divide_cpus_is_a_note_with_the_line(machine
     assert root.next_step.startswith("Type once, then log in again: sudo apt-get install -y")
 
 
-def test_a_scope_that_systemd_refused_is_a_note(machine, monkeypatch):
+def test_a_scope_that_systemd_refused_is_a_note(here, monkeypatch):
     """Inside its own scope the lab would have found a control group."""
-    systemd = host.CpuController("systemd", "", "only a scope may limit CPUs, and we are in none")
-    monkeypatch.setattr(
-        host, "read", lambda root="/": dataclasses.replace(machine, cpu_controller=systemd)
-    )
+    reason = "only a scope may limit CPUs, and we are in none"
+    here(cpu_controller=host.CpuController("systemd", "", reason))
     monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
     assert finding("CPU bandwidth control").state == "ok"
     monkeypatch.setenv("NDBLAB_SCOPE", "1")
     assert finding("CPU bandwidth control").state == "note"
 
 
-def test_a_user_without_namespaces_is_told_what_they_are_for(machine, monkeypatch):
+def test_a_user_without_namespaces_is_told_what_they_are_for(here, monkeypatch):
     """An experiment over several hosts can have hosts of the user's own instead."""
     assert finding("network namespaces").state == "note"
     assert "--hosts" in finding("network namespaces").found

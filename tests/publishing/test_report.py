@@ -10,7 +10,6 @@ import dataclasses
 import gzip
 import html
 import itertools
-import json
 import os
 import re
 import shutil
@@ -111,26 +110,15 @@ FAINT = """
 
 @pytest.fixture(scope="module")
 def sections() -> list[report.Section]:
-    """A section for every experiment that has a notebook, with verdicts of all kinds."""
-    recorded, drawn = {}, drawings()
-    for manifest in sorted((ROOT / "data/recorded").glob("*/*/manifest.json")):
-        recorded[json.loads(manifest.read_text())["experiment"]] = manifest.parent
-    made = []
+    """A section for every experiment, with verdicts of all kinds where it has a dataset."""
+    made, drawn = [], drawings()
     for experiment in catalogue.every().values():
-        notebook = ROOT / "notebooks" / experiment.notebook
-        if not notebook.is_file():
-            continue
-        folder = recorded.get(experiment.name)
-        made.append(
-            report.Section(
-                experiment.name,
-                experiment.question,
-                notebook,
-                synthetic_verdicts(experiment.name) if folder else None,
-                dataset.read(folder) if folder else None,
-                drawn[experiment.name],
-            )
-        )
+        name, folders = experiment.name, recorded.folders_of(experiment)
+        data = dataset.read(folders[-1]) if folders else None
+        judged = synthetic_verdicts(name) if data else None
+        page = catalogue.notebook(experiment)
+        section = report.Section(name, experiment.question, page, judged, data, drawn[name])
+        made.append(section)
     return made
 
 
@@ -168,6 +156,19 @@ def forest() -> str:
 
 
 @pytest.fixture(scope="module")
+def measured(sections: list[report.Section]) -> list[dataset.Dataset]:
+    """The datasets of the site."""
+    return [section.dataset for section in sections if section.dataset]
+
+
+@pytest.fixture(scope="module")
+def scaling(site: Path) -> str:
+    """The address of the page of scaling."""
+    [page] = site.glob("questions/*multi_server_scaling.html")
+    return page.as_uri()
+
+
+@pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> list[History]:
     """Two comparisons of the user's own, of the same sides."""
     folder = tmp_path_factory.mktemp("runs")
@@ -183,8 +184,11 @@ def site(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """The report of all that is committed, with comparisons of the user's own."""
+    return write_whole(tmp_path_factory.mktemp("out") / "report", sections, compared)
+
+
+def write_whole(out: Path, sections: list[report.Section], compared: list[History]) -> Path:
     unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
-    out = tmp_path_factory.mktemp("out") / "report"
     findings = rendering.findings()
     return report.write(out, sections, unjudged, findings, forest(), compared=compared).parent
 
@@ -323,10 +327,9 @@ def test_claims_need_no_script(site: Path, browser: Browser) -> None:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_a_point_of_a_figure_leads_to_its_rows(site: Path, browser: Browser) -> None:
+def test_a_point_of_a_figure_leads_to_its_rows(scaling: str, browser: Browser) -> None:
     """The keyboard reaches a point; it tells its value, interval and runs, and links to a run."""
-    [page] = site.glob("questions/*multi_server_scaling.html")
-    browser.open(page.as_uri())
+    browser.open(scaling)
     points = (
         "[...document.querySelectorAll('.explore a')].filter(e => e.href.baseVal.includes('#run-'))"
     )
@@ -344,10 +347,9 @@ def test_a_point_of_a_figure_leads_to_its_rows(site: Path, browser: Browser) -> 
     assert told[3].split(": ")[1].split(",")[0] in row
 
 
-def test_a_figure_can_be_zoomed(site: Path, browser: Browser) -> None:
+def test_a_figure_can_be_zoomed(scaling: str, browser: Browser) -> None:
     """A button makes a figure larger within its box; the page stays as it was."""
-    [page] = site.glob("questions/*multi_server_scaling.html")
-    browser.open(page.as_uri())
+    browser.open(scaling)
     box = "document.querySelector('.explore').clientHeight"
     width = "document.querySelector('.explore svg').getBoundingClientRect().width"
     before = [browser.ask(what) for what in (width, box, WIDTH)]
@@ -358,10 +360,9 @@ def test_a_figure_can_be_zoomed(site: Path, browser: Browser) -> None:
     assert after[1:] == pytest.approx(before[1:], abs=1)
 
 
-def test_a_figure_fits_a_phone(site: Path, browser: Browser) -> None:
+def test_a_figure_fits_a_phone(scaling: str, browser: Browser) -> None:
     """Its panels are below each other, and nothing of it is out of sight."""
-    [page] = site.glob("questions/*multi_server_scaling.html")
-    browser.open(page.as_uri(), PHONE_PX)
+    browser.open(scaling, PHONE_PX)
     seen = "[...document.querySelectorAll('.explore')].filter(e => e.checkVisibility())"
     assert browser.ask(f"{seen}.length") > 0
     assert browser.ask(f"{seen}.every(e => e.scrollWidth <= e.clientWidth)")
@@ -435,11 +436,10 @@ def test_the_first_page_has_the_findings_of_the_readme(site: Path) -> None:
 
 
 def test_a_dataset_is_downloaded_as_it_was_measured(
-    site: Path, sections: list[report.Section]
+    site: Path, measured: list[dataset.Dataset]
 ) -> None:
     """Tables, configuration and logs of the site unpack to the bytes of the recorded dataset. Only
     what is too large for a site is named without a link."""
-    measured = [section.dataset for section in sections if section.dataset]
     assert measured
     for data in measured:
         folder = site / "datasets" / data.id
@@ -461,10 +461,9 @@ def test_a_dataset_is_downloaded_as_it_was_measured(
 
 
 def test_a_page_says_where_the_periods_of_quotas_differ(
-    site: Path, sections: list[report.Section]
+    site: Path, measured: list[dataset.Dataset]
 ) -> None:
     """Datasets whose processes share all CPUs have no quotas."""
-    measured = [section.dataset for section in sections if section.dataset]
     said = {
         data.id: "of a different length for each node"
         in (site / "datasets" / data.id / "index.html").read_text()
@@ -485,12 +484,7 @@ def test_the_same_input_gives_the_same_bytes(
     site: Path, sections: list[report.Section], compared: list[History], tmp_path: Path
 ) -> None:
     """A report can be compared with the last one: it has no time and no chance in it."""
-    unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
-    findings = rendering.findings()
-    again = report.write(
-        tmp_path / "again", sections, unjudged, findings, forest(), compared=compared
-    ).parent
-    assert files(again) == files(site)
+    assert files(write_whole(tmp_path / "again", sections, compared)) == files(site)
 
 
 def test_a_new_report_takes_the_place_of_the_old(small: report.Section, tmp_path: Path) -> None:
@@ -517,9 +511,7 @@ def test_a_damaged_dataset_leaves_the_last_report(small: report.Section, tmp_pat
     """What is not as it was measured is not published, and the report before it stays whole."""
     out = report.write(tmp_path / "out", [small]).parent
     before = files(out)
-    whole = dataset.read(
-        next((ROOT / "data/recorded/locking-reads").glob("*/manifest.json")).parent
-    )
+    whole = dataset.read(recorded.folder(catalogue.find("locking-reads")))
     copy = shutil.copytree(whole.path, tmp_path / "copy")
     (copy / "runs.csv").write_text("changed\n")
     damaged = dataclasses.replace(whole, path=copy)

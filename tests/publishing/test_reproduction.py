@@ -31,12 +31,25 @@ def lacking(monkeypatch: pytest.MonkeyPatch):
     return dataclasses.replace(catalogue.find("tpc-c"), lacks=lambda: WHY)
 
 
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
+    """What would be published: each experiment with its source."""
+    noted: list[tuple[str, str | None]] = []
+
+    def run(_, calls, *__) -> list:
+        noted.extend((experiment.name, source) for experiment, source, *_ in calls)
+        return []
+
+    monkeypatch.setattr(notebook, "prepare", lambda: None)
+    monkeypatch.setattr(processes, "run", run)
+    return noted
+
+
+@pytest.mark.usefixtures("published")
 def test_an_experiment_that_cannot_be_measured_is_left_out_of_several(
-    lacking, monkeypatch, capsys, tmp_path
+    lacking, capsys, tmp_path
 ) -> None:
     """A line before the others are measured, and one after all of them."""
-    monkeypatch.setattr(notebook, "prepare", lambda: None)
-    monkeypatch.setattr(processes, "run", lambda *_: [])
     brief = catalogue.find(table=1)
     reproduction.reproduce([lacking, brief], None, Request("smoke"), tmp_path)
     said = capsys.readouterr()
@@ -50,27 +63,11 @@ def test_alone_it_is_measured_which_says_what_to_install(lacking, tmp_path) -> N
         reproduction.reproduce([lacking], None, Request("smoke"), tmp_path)
 
 
-def test_recorded_results_need_no_load_generator(lacking, tmp_path, monkeypatch) -> None:
+def test_recorded_results_need_no_load_generator(lacking, published, tmp_path) -> None:
     """Nothing is left out."""
-    asked = []
-    monkeypatch.setattr(notebook, "prepare", lambda: None)
-    monkeypatch.setattr(processes, "run", lambda _, calls, *__: asked.extend(calls) or [])
     brief = catalogue.find(table=1)
     reproduction.reproduce([lacking, brief], "recorded", Request(), tmp_path)
-    assert [call[0].name for call in asked] == ["tpc-c", brief.name]
-
-
-@pytest.fixture
-def published(monkeypatch) -> list[tuple[str, str | None]]:
-    """What would be published: each experiment with its source."""
-    noted: list[tuple[str, str | None]] = []
-    monkeypatch.setattr(notebook, "prepare", lambda: None)
-    monkeypatch.setattr(
-        processes,
-        "run",
-        lambda _, calls, *__: noted.extend((c[0].name, c[1]) for c in calls) or [],
-    )
-    return noted
+    assert [name for name, _ in published] == ["tpc-c", brief.name]
 
 
 def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(published, tmp_path):

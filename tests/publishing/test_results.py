@@ -27,16 +27,18 @@ SCALING = catalogue.find(figure=6)
 MEASURED = [e for e in catalogue.every().values() if e.grid]
 
 
-def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+def invoke(*arguments: str, stdout: int | io.TextIOBase = subprocess.PIPE):
     """Run a command of the lab as `./lab` does."""
-    return subprocess.run(
-        [sys.executable, recorded.ROOT / "tasks.py", *arguments],
-        cwd=recorded.ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    argv = [sys.executable, recorded.ROOT / "tasks.py", *arguments]
+    streams = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.run(argv, cwd=recorded.ROOT, **streams, check=False)
+
+
+def printed(*arguments: str) -> str:
+    """What a command of the lab prints, which ends well."""
+    done = invoke(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
@@ -156,9 +158,7 @@ def _step(text: str) -> float:
 
 def test_reproduce_recorded_ends_with_one_screen(verdicts):
     """The answer, a verdict on a line, and where figures, page and dataset are."""
-    done = invoke("reproduce", "--figure", "6", "--recorded")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.rstrip().splitlines()
+    lines = printed("reproduce", "--figure", "6", "--recorded").rstrip().splitlines()
     assert len(lines) <= 25
     row = verdicts[verdicts["id"] == "P-tc"].iloc[0]
     assert "16 servers did" in lines[1]
@@ -184,9 +184,7 @@ def test_a_full_disk_under_the_results_is_one_message(tmp_path: Path):
 @pytest.mark.slow
 def test_reproduce_all_recorded_fits_a_screen():
     """Per experiment its tally and what fits of its answer; at the end where the pages are."""
-    done = invoke("reproduce", "--all", "--recorded")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    lines = printed("reproduce", "--all", "--recorded").splitlines()
     assert len(lines) <= 40
     assert all(len(line) <= 100 for line in lines)
     for experiment in catalogue.every().values():
@@ -196,9 +194,7 @@ def test_reproduce_all_recorded_fits_a_screen():
 
 def test_a_claim_is_explained(verdicts):
     """Statement, source with its place, conditions, numbers and reason, dataset."""
-    done = invoke("claims", "--id", "F6-peak,T-low")
-    assert done.returncode == 0, done.stderr
-    text = " ".join(done.stdout.split())
+    text = " ".join(printed("claims", "--id", "F6-peak,T-low").split())
     for row in verdicts[verdicts["id"].isin(["F6-peak", "T-low"])].itertuples():
         [claim] = [claim for claim in publication.claims() if claim.id == row.id]
         notes = clauses.sentences(claim.conditions), clauses.sentences(row.reason)
@@ -208,18 +204,15 @@ def test_a_claim_is_explained(verdicts):
 
 def test_a_table_of_the_brief_is_printed_and_kept():
     """--table 1 shows the published hardware beside this host's, and writes it as CSV."""
-    done = invoke("reproduce", "--table", "1", "--recorded")
-    assert done.returncode == 0, done.stderr
-    assert "EPYC 7742" in done.stdout
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("table 1  ")]
+    text = printed("reproduce", "--table", "1", "--recorded")
+    assert "EPYC 7742" in text
+    [line] = [line for line in text.splitlines() if line.startswith("table 1  ")]
     assert "PowerEdge" in (recorded.ROOT / line.split()[-1]).read_text()
 
 
 def test_claims_for_machines_are_csv_with_the_agreed_columns():
     """One line for every claim of the sources, measured or not."""
-    done = invoke("claims", "--csv")
-    assert done.returncode == 0, done.stderr
-    table = list(csv.DictReader(io.StringIO(done.stdout)))
+    table = list(csv.DictReader(io.StringIO(printed("claims", "--csv"))))
     assert list(table[0]) == [
         "id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset",
     ]  # fmt: skip
@@ -256,10 +249,7 @@ def test_a_users_mistake_gives_one_message_and_no_traceback(arguments, message):
 def test_a_full_disk_behind_standard_output_is_one_message(arguments):
     """However much is printed: a little of it fails at the end only."""
     with open("/dev/full", "w") as full:
-        argv = [sys.executable, recorded.ROOT / "tasks.py", *arguments]
-        done = subprocess.run(
-            argv, cwd=recorded.ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        done = invoke(*arguments, stdout=full)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "No space left on device" in done.stderr
 
@@ -273,15 +263,12 @@ def test_an_unknown_option_is_refused():
 
 def test_the_configuration_of_the_brief_can_be_written(tmp_path: Path):
     """Both files, with the published parameters."""
-    done = invoke("config", "--host", "brief", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
+    printed("config", "--host", "brief", "--out", str(tmp_path))
     assert "NumCPUs=32" in (tmp_path / "config.ini").read_text()
     assert "[mysqld.16]" in (tmp_path / "my.cnf").read_text()
 
 
 def test_the_doctor_describes_the_host_as_data_that_can_be_planned_for(tmp_path: Path):
     """What it prints is what `config --host` takes."""
-    described = invoke("doctor", "--json")
-    (tmp_path / "host.json").write_text(described.stdout)
-    done = invoke("config", "--host", str(tmp_path / "host.json"))
-    assert "[ndbd default]" in done.stdout
+    (tmp_path / "host.json").write_text(printed("doctor", "--json"))
+    assert "[ndbd default]" in printed("config", "--host", str(tmp_path / "host.json"))

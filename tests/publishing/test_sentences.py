@@ -54,23 +54,14 @@ def test_no_sentence_of_a_page_is_long(page: Path) -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_sentence_of_a_notebook_is_long(path: Path) -> None:
-    """Neither of its text nor of its answer, which is that of the terminal."""
+    """Neither of its text nor of its answer, which is that of the terminal; neither below a figure,
+    nor for those who cannot see it, nor in a table."""
     content = nbformat.read(path, as_version=4)
     texts = [cell.source for cell in content.cells if cell.cell_type == "markdown"]
     answer = exhibit.answer(content)
     texts += [str(answer)] if answer else []
-    assert [sentence for text in texts for sentence in too_long(text)] == []
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_sentence_that_a_notebook_shows_is_long(path: Path) -> None:
-    """Neither below a figure, nor for those who cannot see it, nor in a table."""
-    outputs = [
-        output
-        for cell in nbformat.read(path, as_version=4).cells
-        for output in cell.get("outputs", [])
-    ]
-    texts = [text for output in outputs for text in shown(output)]
+    outputs = [output for cell in content.cells for output in cell.get("outputs", [])]
+    texts += [text for output in outputs for text in shown(output)]
     assert [sentence for text in texts for sentence in too_long(text)] == []
 
 

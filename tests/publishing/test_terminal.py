@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,34 +47,31 @@ def test_a_verdict_is_a_line_and_open_ones_come_last() -> None:
     """Verdict, id, published and measured."""
     words = {"F6-peak": verdict.INCONCLUSIVE, "F6-overload": verdict.REPRODUCED}
     lines = terminal.screen(SCALING, None, table(words), []).splitlines()
-    assert lines[2].split() == [
-        "reproduced",
-        "F6-overload",
-        "<",
-        "1",
-        "0.84",
-        "(0.8",
-        "to",
-        "0.88)",
-    ]
+    assert " ".join(lines[2].split()) == "reproduced F6-overload < 1 0.84 (0.8 to 0.88)"
     assert lines[3].startswith("inconclusive  F6-peak")
 
 
-def test_one_of_many_reproductions_has_its_tally_and_what_fits_of_its_answer() -> None:
-    """Never more lines than there is room for, though one clause alone is longer."""
-    answer = Answer(("a long finding of this experiment " * 5,), ("a question",))
-    judged = table({"F6-overload": verdict.REPRODUCED})
-    head, said = terminal.few_lines(SCALING, answer, judged, room=1).splitlines()
-    assert head == "multi-server-scaling: 1 reproduced"
-    assert said.endswith(" ...")
-    assert len(said) <= terminal.COLUMNS
+LONG = Answer(("a long finding of this experiment " * 5,), ("a question",))
 
 
-def test_one_of_many_takes_one_line_if_that_is_enough() -> None:
-    """A screen has room for all experiments only if none takes more than it needs."""
+@pytest.mark.parametrize(
+    ("answer", "room", "text"),
+    [
+        (Answer(("a finding",)), 1, r"multi-server-scaling: 1 reproduced\. A finding\."),
+        (LONG, 0, r"multi-server-scaling: 1 reproduced"),
+        (LONG, 1, r"multi-server-scaling: 1 reproduced\nA long finding .* \.\.\."),
+    ],
+    ids=["one line", "no room", "a line more"],
+)
+def test_one_of_many_reproductions_has_its_tally_and_what_fits_of_its_answer(
+    answer: Answer, room: int, text: str
+) -> None:
+    """A screen has room for all only if none takes more lines than it needs, though one clause
+    alone is longer."""
     judged = table({"F6-overload": verdict.REPRODUCED})
-    text = terminal.few_lines(SCALING, Answer(("a finding",)), judged, room=1)
-    assert text == "multi-server-scaling: 1 reproduced. A finding."
+    said = terminal.few_lines(SCALING, answer, judged, room)
+    assert max(map(len, said.splitlines())) <= terminal.COLUMNS
+    assert re.fullmatch(text, said)
 
 
 @pytest.mark.parametrize("experiments", [2, 13, 23, 39])
@@ -83,14 +81,6 @@ def test_so_many_experiments_fit_one_screen(experiments: int) -> None:
     assert len(rooms) == experiments
     assert sum(1 + room for room in rooms) + 1 == terminal.MOST_OF_ALL
     assert sorted(rooms, reverse=True) == rooms
-
-
-def test_one_of_very_many_has_its_tally_alone() -> None:
-    """Unless its answer fits beside it."""
-    answer = Answer(("a long finding of this experiment " * 5,))
-    judged = table({"F6-overload": verdict.REPRODUCED})
-    text = terminal.few_lines(SCALING, answer, judged, room=0)
-    assert text == "multi-server-scaling: 1 reproduced"
 
 
 def test_readings_and_values_of_another_machine_are_only_counted() -> None:

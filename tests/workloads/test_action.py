@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import time
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pandas as pd
+import psutil
 
-from ndblab.machine.local import LOCAL
+import waiting
 from ndblab.workloads import action
 from ndblab.workloads.load_generator import Command, Report
-
-
-class Cluster:
-    """A cluster that only starts processes."""
-
-    load_site = SimpleNamespace(machine=LOCAL)
-
-    def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
-        return LOCAL.spawn(argv, None, env, **streams)
+from workloads.doubles import CLUSTER
 
 
 def run(line: str, timeout_s: float = 20, checked: action.Checked = lambda ended: ended) -> Report:
-    with action.running(Cluster(), Command(["bash", "-c", line]), timeout_s, checked) as load:
+    with action.running(CLUSTER, Command(["bash", "-c", line]), timeout_s, checked) as load:
         return load.finish()
 
 
@@ -63,14 +52,11 @@ def test_an_action_that_does_not_end_is_killed_with_all_it_started(tmp_path):
     pid = tmp_path / "pid"
     report = run(f"bash -c 'echo $$ > {pid}; exec sleep 60' | cat", timeout_s=1)
     assert report.status == "not ended after 1 s"
-    child = int(pid.read_text())
-    for _ in range(100):
-        if not os.path.exists(f"/proc/{child}") or "Z" in state(child):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"process {child} still runs")
+    waiting.until(lambda: has_ended(int(pid.read_text())), 5, "the end of its child")
 
 
-def state(pid: int) -> str:
-    with open(f"/proc/{pid}/stat") as stat:
-        return stat.read().rpartition(")")[2].split()[0]
+def has_ended(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,23 +13,17 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.experiments.read_write import IN_LISTS
-from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry, sysbench, sysbench_output
 from ndblab.workloads.execution import executing
 from ndblab.workloads.load_generator import Command, Job
+from workloads.doubles import BINARIES, CLUSTER
 
 CAPTURED = Path(__file__).parents[1] / "captured" / "sysbench"
 SERVERS = [
     SimpleNamespace(socket=f"/s/{n}.sock", port=13300 + n, endpoint="127.0.0.1") for n in (1, 2)
 ]
-BINARIES = SimpleNamespace(
-    sysbench="sysbench",
-    sysbench_script=lambda name: name,
-    sysbench_env={"LUA_PATH": "/a folder/?.lua"},
-    sysbench_version="1.0.20",
-)
 
 
 def job(**changes: object) -> Job:
@@ -41,12 +34,6 @@ def job(**changes: object) -> Job:
 
 def program(code: str) -> Command:
     return Command([sys.executable, "-c", code])
-
-
-CLUSTER = SimpleNamespace(
-    spawn_client=lambda argv, env, **streams: subprocess.Popen(argv, **streams),
-    load_site=SimpleNamespace(machine=LOCAL),
-)
 
 
 def run(code: str, timeout_s: float | None = 30) -> sysbench_output.Outcome:
@@ -148,7 +135,6 @@ def test_sockets_that_sysbench_cannot_take_are_refused(servers: list) -> None:
 
 
 def test_an_execution_gives_result_text_and_status() -> None:
-    """One that ends well gives its numbers, its raw text and "ok"."""
     path = CAPTURED / "ndb_c8.txt"
     outcome = run(f"print(open({str(path)!r}).read(), end='')")
     assert (outcome.status, outcome.exit_status) == ("ok", 0)
@@ -168,7 +154,6 @@ def test_an_execution_that_fails_gives_text_and_reason() -> None:
 
 
 def test_an_execution_that_hangs_is_ended() -> None:
-    """It is killed when its time is up, and the status says so."""
     with executing(CLUSTER, program("__import__('signal').pause()"), 0.5) as execution:
         outcome = execution.wait()
     assert outcome.status == "sysbench did not end within 0.5 s"

@@ -99,14 +99,6 @@ def test_the_last_turn_and_the_last_client_have_a_place_of_their_own():
         assert (shared.connected("a"), shared.connected("b")) == (0, 1)
 
 
-def test_clients_are_counted_by_side():
-    """Those of the other side do not count, and none counts twice."""
-    with turns.opened() as shared:
-        connect(shared, "a", 0, 1, 1, 7)
-        connect(shared, "b", 0, turns.MOST_CLIENTS - 1)
-        assert (shared.connected("a"), shared.connected("b")) == (3, 2)
-
-
 def test_more_turns_than_there_is_room_for_are_refused():
     """Before anything is written: clients would read the turns of nobody."""
     with turns.opened() as shared:

@@ -72,47 +72,38 @@ def test_elsewhere_each_decision_is_one_line():
     assert out.getvalue() == decision
 
 
-def test_the_end_says_what_is_open_and_how_to_go_on():
-    """Three blocks of 30 s are about 2 minutes; the command has at least 5."""
-    out = io.StringIO()
-    shown = board(out)
-    shown.show(standing(6, F6_overload=BEFORE, P_tc=UNKNOWN), 0)
-    shown.end("./lab reproduce --figure 6")
-    assert out.getvalue().splitlines() == [
-        "open, probably decided after 2 min more: F6-overload",
-        "open, and how long it would take is not known: P-tc",
-        "Go on: ./lab reproduce --figure 6 --minutes 5",
-    ]
+GO_ON = "Go on: ./lab reproduce --figure 6 --minutes 5"
+LACKING = Found(INCONCLUSIVE, AFTER.measured, {"overload": None}, f"{ONE_START}, within which")
 
 
-def test_who_answers_with_the_command_has_it_once():
-    """`compare` says it below its answer."""
-    out = io.StringIO()
-    shown = board(out)
-    shown.show(standing(6, F6_overload=BEFORE), 0)
-    shown.end("")
-    assert out.getvalue() == "open, probably decided after 2 min more: F6-overload\n"
-
-
-def test_the_end_says_what_is_open_only_for_lack_of_a_second_cluster_start():
-    """And the command that gives it."""
-    out = io.StringIO()
-    shown = board(out)
-    lacking = Found(INCONCLUSIVE, AFTER.measured, {"overload": None}, f"{ONE_START}, within which")
-    shown.show(standing(9, F6_overload=lacking), 0)
-    shown.end("./lab reproduce --figure 6")
-    assert out.getvalue().splitlines() == [
-        "open, to be judged by a second cluster start after 2 min more: F6-overload",
-        "Go on: ./lab reproduce --figure 6 --minutes 5",
-    ]
-
-
-def test_the_end_is_silent_if_all_is_decided():
-    out = io.StringIO()
-    shown = board(out)
-    shown.show(standing(6, F6_overload=AFTER), 0)
-    shown.end("./lab reproduce --figure 6")
-    assert out.getvalue() == ""
+@pytest.mark.parametrize(
+    ("known", "lines"),
+    [
+        (
+            standing(6, F6_overload=BEFORE, P_tc=UNKNOWN),
+            [
+                "open, probably decided after 2 min more: F6-overload",
+                "open, and how long it would take is not known: P-tc",
+                GO_ON,
+            ],
+        ),
+        (
+            standing(9, F6_overload=LACKING),
+            ["open, to be judged by a second cluster start after 2 min more: F6-overload", GO_ON],
+        ),
+        (standing(6, F6_overload=AFTER), []),
+    ],
+    ids=["open", "one start", "decided"],
+)
+def test_the_end_says_what_is_open_and_how_to_go_on(known: Standing, lines: list[str]):
+    """Three blocks of 30 s are about 2 minutes; the command has at least 5. It is silent if all is
+    decided, and `compare` says the command below its answer, once."""
+    for command in ("./lab reproduce --figure 6", ""):
+        out = io.StringIO()
+        shown = board(out)
+        shown.show(known, 0)
+        shown.end(command)
+        assert out.getvalue().splitlines() == (lines if command else lines[:-1])
 
 
 def test_claims_beyond_the_screen_are_counted():

@@ -16,12 +16,16 @@ from ndblab.measuring.deciding.loop import FAILURES, Loop, Standing
 from ndblab.statistics.sequential import LOOKS
 
 
-def decide(world: World, until_s: float, board: Silent | None = None) -> Standing:
-    loop = Loop(
-        world.contrasts, world, world.measure_block, world.judge, world.block_s,
+def loop_of(world: World, board: Silent | None = None, **expected_s: float) -> Loop:
+    """Return the loop over a world, whose blocks are expected to take as long as they do."""
+    return Loop(
+        world.contrasts, world, world.measure_block, world.judge, expected_s or world.block_s,
         board or Silent(), world.now_s, world.start_s,
     )  # fmt: skip
-    return loop.decide(until_s)
+
+
+def decide(world: World, until_s: float, board: Silent | None = None) -> Standing:
+    return loop_of(world, board).decide(until_s)
 
 
 def test_verdicts_are_right_and_time_ends_with_the_last_of_them():
@@ -152,10 +156,7 @@ def test_a_contrast_that_failed_twice_is_decided_when_the_others_are_done():
 def test_the_smallest_measurement_has_one_block_of_each_contrast():
     """Repeated, it adds nothing."""
     world = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20})
-    loop = Loop(
-        world.contrasts, world, world.measure_block, world.judge, world.block_s, Silent(),
-        world.now_s,
-    )  # fmt: skip
+    loop = loop_of(world)
     assert loop.once().blocks == loop.once().blocks == {"x": 1, "y": 1}
     assert world.order == ["x", "y"]
 
@@ -163,19 +164,13 @@ def test_the_smallest_measurement_has_one_block_of_each_contrast():
 def test_the_smallest_measurement_tries_again_what_was_put_off():
     world, board = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20}), Silent()
     world.bad_until_s = {"x": 20.0 * FAILURES}
-    loop = Loop(
-        world.contrasts, world, world.measure_block, world.judge, world.block_s, board, world.now_s
-    )
-    assert loop.once().blocks == {"x": 1, "y": 1}
+    assert loop_of(world, board).once().blocks == {"x": 1, "y": 1}
     assert board.said == ["x is put off, block 1: company: a browser"]
 
 
 def test_measured_times_replace_expected_ones():
     """A block that takes longer than expected ends the measurement in time from then on."""
     world = World({"x": 0.0}, {"x": 50})
-    loop = Loop(
-        world.contrasts, world, world.measure_block, world.judge, {"x": 1}, Silent(), world.now_s
-    )
-    standing = loop.decide(199)
+    standing = loop_of(world, x=1).decide(199)
     assert standing.block_s == {"x": 50}
     assert world.order == ["x"] * 3

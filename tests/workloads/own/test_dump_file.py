@@ -62,15 +62,6 @@ def test_a_compressed_dump_comes_with_the_command_that_decompresses_it(tmp_path)
     assert caught.value.next_step == f"Decompress it: gunzip -k '{path}'"
 
 
-def test_the_client_reads_no_option_file_or_password_of_the_users(tmp_path, monkeypatch):
-    """~/.my.cnf, ~/.mylogin.cnf and MYSQL_PWD are for other servers."""
-    monkeypatch.setattr(dump_file.packages, "client_argv", lambda *_: ("mysql",))
-    server = SimpleNamespace(socket="/lab/mysql.1.sock")
-    job = Job(None, profile.get("smoke"), Point(1, 1), [server])
-    [*_, shell] = dump_file.prepare_command(job, tmp_path / "dump.sql").argv
-    assert shell.startswith("exec mysql --no-defaults --password= --socket=/lab/mysql.1.sock")
-
-
 def test_table_options_are_not_ignored_in_silence(tmp_path):
     """They would apply to neither side of a comparison."""
     job = Job(None, profile.get("smoke"), Point(1, 1), [], table_options="COMMENT='x'")

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads.load_generator import Command, Job
 from ndblab.workloads.own import program
+from workloads.doubles import CLUSTER
 
 SERVERS = [SimpleNamespace(socket=f"/s/{n}.sock", port=None, endpoint="localhost") for n in (1, 2)]
-CLUSTER = SimpleNamespace(
-    spawn_client=lambda argv, env, **streams: subprocess.Popen(
-        argv, start_new_session=True, **streams
-    ),
-    load_site=SimpleNamespace(machine=LOCAL),
-)
 SECONDS = """
 import json, sys, time
 for _ in range({lines}):

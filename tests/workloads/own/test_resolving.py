@@ -15,17 +15,12 @@ from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import Job
 from ndblab.workloads.own import resolving
 from ndblab.workloads.own.resolving import resolve
+from workloads.doubles import BINARIES
 
 LOOKUP = "SELECT c FROM sbtest:int(1,tables) WHERE id = :int(1,rows);\n"
 CAPTURED = Path(__file__).parents[2] / "captured" / "slow_log" / "mysql_9.7.4.log"
 TABLES = "CREATE TABLE t (\n id int PRIMARY KEY\n) ENGINE=ndbcluster;\n"
 SERVER = SimpleNamespace(socket="/s/1.sock", port=None, endpoint="localhost", number=1)
-BINARIES = SimpleNamespace(
-    sysbench="sysbench",
-    sysbench_script=lambda name: name,
-    sysbench_env={"LUA_PATH": "/scripts/?.lua;;"},
-    sysbench_version="1.0.20",
-)
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +74,7 @@ def test_the_identity_is_the_content(tmp_path):
 
 
 def test_a_schema_is_loaded_by_the_client(tmp_path, monkeypatch):
-    """Into the load's database."""
+    """Into the load's database; ~/.my.cnf, ~/.mylogin.cnf and MYSQL_PWD are for other servers."""
     monkeypatch.setattr(
         "ndblab.install.packages.client_argv", lambda binaries, name: (f"/bin/{name}",)
     )
@@ -128,7 +123,7 @@ def test_a_script_gets_the_options_that_it_declares(tmp_path):
     command = made.generator.commands(job(made.name))[-1]
     assert "--table_size=1000" in command.argv
     assert not [word for word in command.argv if word.startswith("--tables=")]
-    assert command.env["LUA_PATH"] == f"{tmp_path}/?.lua;/scripts/?.lua;;"
+    assert command.env["LUA_PATH"] == f"{tmp_path}/?.lua;/a folder/?.lua"
     common = resolve(write(tmp_path / "other.lua", 'require("oltp_common")\nfunction event() end'))
     assert "--tables=2" in common.generator.commands(job(common.name))[-1].argv
 
