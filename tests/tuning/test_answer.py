@@ -41,8 +41,8 @@ def outcome(winner: Finalist | None = None, *others: Finalist, **more: object) -
 
 def test_the_answer_has_the_gain_its_interval_and_what_is_restarted():
     """It is one sentence, with what else the winner changes."""
-    beside = {"throughput": Estimate(1.14, 1.09, 1.19), "p95": Estimate(0.92, 0.87, 0.97)}
-    text = answer.sentence(outcome(WINNER), wanted(), beside)
+    ratios = {"throughput": Estimate(1.14, 1.09, 1.19), "p95": Estimate(0.92, 0.87, 0.97)}
+    text = answer.sentence(outcome(WINNER), wanted(), {BOTH: ratios})
     assert text == (
         "Set these two: 14 % more queries/s (9 to 19 %), p95 8 % less (3 to 13 %); "
         "the MySQL servers are restarted."
