@@ -167,7 +167,7 @@ def _variant(design: str, truth: float, side: str, block: int, of_servers: sides
     exchanged = block % 2 == 0
     servers = {A: "mysqld.2", B: "mysqld.1"} if exchanged else {A: "mysqld.1", B: "mysqld.2"}
     if truth != SAME:
-        quotas |= {servers[each]: SERVER_SHARE * parts[each] for each in (A, B)}
+        quotas |= {servers[s]: SERVER_SHARE * parts[s] for s in (A, B)}
     # The design of restarts exchanges the options of servers by itself.
     other = {A: B, B: A}[side]
     own = other if design == ALTERNATION and exchanged else side

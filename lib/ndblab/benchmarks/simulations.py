@@ -94,11 +94,11 @@ def ratios(rng: np.random.Generator) -> Held:
     held = []
     for runs, values in _sweeps(rng, 300):
         pooled = blocks.variability(runs, "qps")
-        found = [
+        intervals = [
             estimate.ratio(a, b, pooled=pooled)
             for a, b in zip(values[::2], values[1::2], strict=True)
         ]
-        held.append([_holds(one, 1.0) for one in found])
+        held.append([_holds(interval, 1.0) for interval in intervals])
     return held
 
 
@@ -110,8 +110,8 @@ def peaks(rng: np.random.Generator) -> Held:
     for runs, values in _sweeps(rng, 800):
         pooled = blocks.variability(runs, "qps")
         points = np.array(values).reshape(SERVERS, POINTS, REPEATS) * curve[:, None]
-        found = [estimate.peak_ratio(points[n], points[n + 1], pooled) for n in (0, 2)]
-        held.append([_holds(one, 1.0) for one in found])
+        intervals = [estimate.peak_ratio(points[n], points[n + 1], pooled) for n in (0, 2)]
+        held.append([_holds(interval, 1.0) for interval in intervals])
     return held
 
 
@@ -128,8 +128,8 @@ def no_loss(rng: np.random.Generator) -> Held:
             points = values[n * POINTS : (n + 1) * POINTS]
             best = int(np.argmax([runs.mean() for runs in points]))
             beyond = points[best + 1 : best + 2]
-            found = [estimate.ratio(one, points[best], sidak(POINTS), pooled) for one in beyond]
-            row.append(not any(one.high < 1 for one in found))
+            falls = [estimate.ratio(past, points[best], sidak(POINTS), pooled) for past in beyond]
+            row.append(not any(fall.high < 1 for fall in falls))
         held.append(row)
     return held
 
@@ -163,10 +163,10 @@ def contrast(effect: float) -> Simulation:
         halves = np.stack((slices[:, 0] - slices[:, 1], slices[:, 3] - slices[:, 2]), axis=1)
         units = effect + order[:, None] * halves
         for look in sequential.LOOKS:
-            found = sequential.interval(units[:look])
-            if found.low > 0 or found.high < 0:
+            interval = sequential.interval(units[:look])
+            if interval.low > 0 or interval.high < 0:
                 break
-        return _holds(found, effect)
+        return _holds(interval, effect)
 
     return _each(3000, held)
 
@@ -187,8 +187,8 @@ def parts(rng: np.random.Generator) -> Held:
     result = []
     for _ in range(4000):
         units = rng.normal(0, DEVIATION, sequential.LOOKS[-1])
-        found = [sequential.interval(units[:n]) for n in sequential.LOOKS]
-        result.append([all(_holds(one, 0.0) for one in found)])
+        intervals = [sequential.interval(units[:n]) for n in sequential.LOOKS]
+        result.append([all(_holds(interval, 0.0) for interval in intervals)])
     return result
 
 
@@ -214,7 +214,7 @@ def windows(window_s: int, run_s: int) -> Simulation:
             means = (sums[window_s:] - sums[:-window_s]) / window_s
             shares.append(np.mean(np.abs(means / values.mean() - 1) < NEAR))
             intervals.append(series.windows_share(pd.Series(values), window_s, NEAR))
-        return [[_holds(found, float(np.mean(shares)))] for found in intervals]
+        return [[_holds(interval, float(np.mean(shares)))] for interval in intervals]
 
     return held
 
@@ -257,8 +257,8 @@ def busy_checkpoints(length: int) -> Simulation:
     return _each(1000, held)
 
 
-def _holds(found: Estimate, truth: float) -> bool:
-    return bool(found.low <= truth <= found.high)
+def _holds(interval: Estimate, truth: float) -> bool:
+    return bool(interval.low <= truth <= interval.high)
 
 
 def recordings(number: int, between: float, draws: int = 4000) -> Simulation:

@@ -34,7 +34,6 @@ GUARDS = (P95, CPU, ERRORS)
 GUARD_CONFIDENCE = 1 - (1 - CONFIDENCE) / len(GUARDS)
 _GAP_S = 120
 """Slices further apart belong to two measurements, or a cluster start lies between them."""
-UNKNOWN = Estimate(math.nan)
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,8 @@ def blocks(data: Dataset, contrast: str = CONTRAST) -> tuple[np.ndarray, ...]:
     slices = data.slices
     mine = slices[slices["contrast"] == contrast]
     quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
-    return tuple(contrasts.of_blocks(block_logs(mine, quantity, contrast)) for quantity in quantities)
+    logs = (block_logs(mine, quantity, contrast) for quantity in quantities)
+    return tuple(map(contrasts.of_blocks, logs))
 
 
 def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:

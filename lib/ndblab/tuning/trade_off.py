@@ -95,7 +95,7 @@ def _memory(data: Dataset, name: str, confidence: float) -> Estimate:
     try:
         return contrasts.ratio(-contrasts.log_ratios(data.slices, name, held), confidence)
     except MissingData:
-        return judged.UNKNOWN
+        return Estimate(math.nan)
 
 
 def table(answer: Mapping[str, Any]) -> pd.DataFrame:
