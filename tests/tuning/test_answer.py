@@ -108,11 +108,11 @@ def test_a_gain_that_is_open_is_neither_claimed_nor_ruled_out():
 def test_ways_of_trying_that_exclude_less_are_named():
     """A noisy way excludes little, whatever the others exclude."""
     ways = (Excluded(ALTERNATION, 0.21, 15), Excluded(TWINS, 0.062, 26))
-    found = outcome(excluded=0.21, bounded=41, by_design=ways)
-    lines = answer.details(found, wanted())
+    result = outcome(excluded=0.21, bounded=41, by_design=ways)
+    lines = answer.details(result, wanted())
     assert "  switched in one running cluster: more than 21.0 % among 15" in lines
     assert "  with cluster starts of its own: more than 6.2 % among 26" in lines
-    assert answer.to_json(found, wanted(), {})["excluded_by_design"][TWINS]["among"] == 26
+    assert answer.to_json(result, wanted(), {})["excluded_by_design"][TWINS]["among"] == 26
 
 
 @pytest.mark.parametrize(
