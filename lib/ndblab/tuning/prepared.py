@@ -100,14 +100,11 @@ def prepare(
 ) -> Tuning:
     """Decide what is searched and how, and check the baseline before anything is started.
 
+    LabError if a setting is refused, nothing can be changed, or the time is too short.
+
     Parameters
     ----------
     described : another host, as `dry_run.host_of` takes it; None for this one.
-
-    Raises
-    ------
-    LabError
-        If a setting is refused, nothing can be changed, or the time is too short.
     """
     machine = dry_run.host_of(described)
     others = comparison.known_to(binaries, machine)
@@ -149,14 +146,11 @@ def _with_quotas(machine: Host) -> Host:
 def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns: bool) -> Space:
     """Return the knobs, and the seconds of a block in each design that compares their values.
 
+    LabError if there are no knobs.
+
     Parameters
     ----------
     turns : whether the clients of the load can take turns.
-
-    Raises
-    ------
-    LabError
-        If there are no knobs.
     """
     if not tunables:
         raise LabError(

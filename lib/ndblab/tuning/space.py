@@ -157,10 +157,7 @@ class Row:
 def table(file: Path | None = None) -> tuple[Row, ...]:
     """Return the lab's rows, after the user's file has added, replaced or removed some.
 
-    Raises
-    ------
-    LabError
-        If the file is not such a table.
+    LabError if the file is not such a table.
     """
     rows = {row.name: row for row in _read(Path(__file__).with_name("knobs.csv"))}
     for row in _read(file) if file else ():
@@ -187,16 +184,13 @@ def tunables(
 ) -> tuple[Tunable, ...]:
     """Return the knobs that have another value to try on a host of so many CPUs.
 
+    LabError if a name is unknown, or a value is out of its range.
+
     Parameters
     ----------
     current : values of the baseline, by `Knob.key`. A knob without one is left out: nothing says
         what it would be compared with.
     others : knobs that the installed programs know, to complement the lab's table.
-
-    Raises
-    ------
-    LabError
-        If a name is unknown, or a value is out of its range.
     """
     changeable, others = [], tuple(others)
     for row in rows:
@@ -249,10 +243,7 @@ def _read(file: Path) -> list[Row]:
 def _needed(row: Row, others: Iterable[Knob]) -> tuple[str, Value] | None:
     """Return what a row needs, from a text such as "UseShm=on".
 
-    Raises
-    ------
-    LabError
-        If the text is not a setting.
+    LabError if the text is not a setting.
     """
     if not row.needs:
         return None

@@ -129,10 +129,7 @@ def table(answer: Mapping[str, Any]) -> pd.DataFrame:
 def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     """Draw a small forest for each quantity; the baseline is the line at no change.
 
-    Raises
-    ------
-    MissingData
-        If no finalist has a block.
+    MissingData if no finalist has a block.
     """
     if rows.empty:
         raise MissingData("no finalist of the search has a whole block")

@@ -55,6 +55,9 @@ def tune(
 ) -> str:
     """Search for the best configuration of this host; return the answer.
 
+    LabError if there is nothing to search, or the baseline does not run; completed blocks are
+    saved.
+
     Parameters
     ----------
     words : the user's configuration, as `sides.parse` takes one side; none for the lab's default.
@@ -65,11 +68,6 @@ def tune(
     again : repeat a search that is complete.
     only_plan, described : start nothing, and return what would be done, on another host if one is
         described (`dry_run.host_of`).
-
-    Raises
-    ------
-    LabError
-        If there is nothing to search, or the baseline does not run; completed blocks are saved.
     """
     limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
     if goal not in GOALS:

@@ -75,10 +75,7 @@ class Limit:
 def limits(text: str) -> tuple[Limit, ...]:
     """Return the limits of a text such as "p95 < 20 ms, throughput > 5000".
 
-    Raises
-    ------
-    LabError
-        If a part of the text is not a limit.
+    LabError if a part of the text is not a limit.
     """
     kept = []
     for part in text.split(","):
@@ -114,10 +111,7 @@ class Wanted:
     def point(self, configuration: Configuration, variant: str) -> Point:
         """Return the point at which a configuration is measured.
 
-        Raises
-        ------
-        LabError
-            If it has fewer clients than servers.
+        LabError if it has fewer clients than servers.
         """
         point = made.point(alone(self.settings(configuration)), A, self.load)
         if point.clients < point.servers:
