@@ -49,7 +49,9 @@ def real(number: int, file: Path = FILE) -> list[Row]:
     benches = {pair: planted.bench(*pair, machine, binaries) for pair in KINDS}
     feasible.check(machine, *benches[PLANTED, SWITCHED].plans.values())
     trials = Trials(file, machine.describe(), binaries.ndb_version)
-    no_twins = _no_twins(benches[OF_TWINS, TWINS])
+    plan = benches[OF_TWINS, TWINS].plans[DEFAULT_VARIANT]
+    free = feasible.disk_free_bytes(plan)
+    no_twins = choice.no_twins(machine, (plan, plan), ((), ()), free)
     if no_twins:
         _say(f"no twins: {no_twins}")
     todo = [
@@ -66,13 +68,6 @@ def real(number: int, file: Path = FILE) -> list[Row]:
                 compared = functools.partial(_compare, benches[pair], kind, nth)
                 trials.append(_tried(compared, clusters))
     return trials.table()
-
-
-def _no_twins(bench: Bench) -> str:
-    """Return why this host has no room for two clusters; empty if it has."""
-    plan = bench.plans[DEFAULT_VARIANT]
-    free = feasible.disk_free_bytes(plan)
-    return choice.no_twins(bench.machine, (plan, plan), ((), ()), free)
 
 
 def _compare(bench: Bench, kind: str, number: int, clusters: Clusters) -> dict[str, object]:
@@ -92,21 +87,11 @@ def _compare(bench: Bench, kind: str, number: int, clusters: Clusters) -> dict[s
         if kind == OF_TWINS:
             measure(contrast, 1)
         else:
-            until_s = time.monotonic() + 60 * limit_min(kind, contrast.design)
-            _decide(bench, contrast, writer, measure, until_s)
+            seconds = {contrast.name: bench.block_s}
+            board = Board((contrast,), judged.claims(), io.StringIO())
+            loop = Loop((contrast,), writer, measure, judged.findings, seconds, board)
+            loop.decide(time.monotonic() + 60 * limit_min(kind, contrast.design))
         return _line(kind, number, contrast.design, truth, writer.snapshot())
-
-
-def _decide(
-    bench: Bench,
-    contrast: Contrast,
-    writer: dataset.Writer,
-    measure: Callable[[Contrast, int], str],
-    until_s: float,
-) -> None:
-    seconds = {contrast.name: bench.block_s}
-    board = Board((contrast,), judged.claims(), io.StringIO())
-    Loop((contrast,), writer, measure, judged.findings, seconds, board).decide(until_s)
 
 
 def _line(

@@ -75,8 +75,10 @@ def p95(rng: np.random.Generator) -> np.ndarray:
     return np.exp(np.round(np.log(lognormal(REPEATS, DEVIATION)(rng)) / step) * step)
 
 
-def _sweeps(rng: np.random.Generator, draws: int) -> Iterator[tuple[pd.DataFrame, list]]:
-    """Draw sweeps whose points have a true throughput of 1, with adjusted values by point."""
+def _sweeps(
+    rng: np.random.Generator, draws: int
+) -> Iterator[tuple[list[np.ndarray], estimate.Variability]]:
+    """Draw sweeps whose points have a true throughput of 1: adjusted values, and how they vary."""
     keys = [(n, c) for n in range(SERVERS) for c in range(POINTS)]
     rows = [(n, c, repeat) for n, c in keys for repeat in range(REPEATS)]
     table = pd.DataFrame(rows, columns=["servers", "clients", "repeat"])
@@ -86,20 +88,18 @@ def _sweeps(rng: np.random.Generator, draws: int) -> Iterator[tuple[pd.DataFrame
         logs += rng.normal(0, BLOCK, REPEATS)
         runs = table.assign(qps=np.exp(logs.ravel()))
         adjusted = blocks.block_adjusted(runs, "qps").to_numpy()
-        yield runs, list(adjusted.reshape(len(keys), REPEATS))
+        yield list(adjusted.reshape(len(keys), REPEATS)), blocks.variability(runs, "qps")
 
 
 def ratios(rng: np.random.Generator) -> Held:
     """Simulate ratios of two points of a sweep."""
-    held = []
-    for runs, values in _sweeps(rng, 300):
-        pooled = blocks.variability(runs, "qps")
-        intervals = [
-            estimate.ratio(a, b, pooled=pooled)
+    return [
+        [
+            _holds(estimate.ratio(a, b, pooled=pooled), 1.0)
             for a, b in zip(values[::2], values[1::2], strict=True)
         ]
-        held.append([_holds(interval, 1.0) for interval in intervals])
-    return held
+        for values, pooled in _sweeps(rng, 300)
+    ]
 
 
 def peaks(rng: np.random.Generator) -> Held:
@@ -107,8 +107,7 @@ def peaks(rng: np.random.Generator) -> Held:
     # Half of the points are as good as the best, as in the recorded curves.
     curve = np.array([0.2, 0.4, 0.7, 0.9, 1.0, 1.0, 1.0, 1.0])
     held = []
-    for runs, values in _sweeps(rng, 800):
-        pooled = blocks.variability(runs, "qps")
+    for values, pooled in _sweeps(rng, 800):
         points = np.array(values).reshape(SERVERS, POINTS, REPEATS) * curve[:, None]
         intervals = [estimate.peak_ratio(points[n], points[n + 1], pooled) for n in (0, 2)]
         held.append([_holds(interval, 1.0) for interval in intervals])
@@ -121,8 +120,7 @@ def no_loss(rng: np.random.Generator) -> Held:
     Where the last point is best, nothing was measured past it, and nothing is called a loss.
     """
     held = []
-    for runs, values in _sweeps(rng, 600):
-        pooled = blocks.variability(runs, "qps")
+    for values, pooled in _sweeps(rng, 600):
         row = []
         for n in range(SERVERS):
             points = values[n * POINTS : (n + 1) * POINTS]
