@@ -6,15 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ndblab.comparing import choice, knobs, made
-from ndblab.comparing.judged import (
-    EQUIVALENT,
-    FASTER,
-    SLOWER,
-    UNDECIDED,
-    WITHIN,
-    Judged,
-    outcome,
-)
+from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED, WITHIN, Judged, outcome
 from ndblab.formatting import count, listed
 from ndblab.planning import setting_value
 from ndblab.statistics.estimate import Estimate

@@ -202,7 +202,7 @@ class Wanted:
             notebook="",
             figures=(),
             claims=(),
-            grid=lambda made, size: tuple(points),
+            grid=lambda *_: tuple(points),
             workload=self.load.workload,
             sizes={"quick": {"repeats": 1}},
             variants=tuple(variants),
