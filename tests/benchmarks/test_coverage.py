@@ -32,9 +32,9 @@ def test_the_table_covers_what_the_lab_simulates() -> None:
 def test_the_simulated_seconds_correlate_like_the_recorded_hour() -> None:
     """Within a second, half a minute and five minutes, as measured (bias of a mean left in)."""
     rng = np.random.default_rng(1)
-    lags, found = (1, 30, 300), []
+    lags, correlations = (1, 30, 300), []
     for _ in range(60):
         x = simulations.seconds(rng, 3600)
         x -= x.mean()
-        found.append([(x[lag:] * x[:-lag]).mean() / x.var() for lag in lags])
-    assert np.mean(found, axis=0) == pytest.approx([0.72, 0.23, 0.06], abs=0.05)
+        correlations.append([(x[lag:] * x[:-lag]).mean() / x.var() for lag in lags])
+    assert np.mean(correlations, axis=0) == pytest.approx([0.72, 0.23, 0.06], abs=0.05)

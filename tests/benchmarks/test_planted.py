@@ -31,16 +31,16 @@ def pools() -> list[resampled.Pool]:
 def test_equal_sides_of_recorded_noise_are_rarely_told_apart(pools: list) -> None:
     """Of 60 at most 7 (3 are promised); `./lab bench compare` makes a thousand."""
     rng = np.random.default_rng(3)
-    found = resampled.judge(pools, [1.0] * 60, 20, 20.0, rng)
-    assert set(found["outcome"]) <= {FASTER, SLOWER, EQUIVALENT, UNDECIDED}
-    assert found["outcome"].isin([FASTER, SLOWER]).sum() <= 7
+    judged = resampled.judge(pools, [1.0] * 60, 20, 20.0, rng)
+    assert set(judged["outcome"]) <= {FASTER, SLOWER, EQUIVALENT, UNDECIDED}
+    assert judged["outcome"].isin([FASTER, SLOWER]).sum() <= 7
 
 
 def test_a_planted_difference_gets_its_sign(pools: list) -> None:
     """A fifth more or less is right in most of a few minutes, and never the other way round."""
     rng = np.random.default_rng(5)
-    found = resampled.judge(pools, [1.2, 1 / 1.2] * 10, 13, 20.0, rng)
-    marks = [trials.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
+    judged = resampled.judge(pools, [1.2, 1 / 1.2] * 10, 13, 20.0, rng)
+    marks = [trials.mark(*pair) for pair in zip(judged["truth"], judged["outcome"], strict=True)]
     assert trials.WRONG not in marks
     assert marks.count(trials.RIGHT) > 10
 
@@ -48,11 +48,11 @@ def test_a_planted_difference_gets_its_sign(pools: list) -> None:
 def test_under_one_load_a_small_difference_is_told_in_minutes() -> None:
     """5 % within 9 blocks of 27 s, in most of 20; slices in turn need 10 minutes for half."""
     rng = np.random.default_rng(7)
-    found = resampled.judge(resampled.pools(SWITCHED), [1.05, 1 / 1.05] * 10, 9, 27.0, rng)
-    marks = [trials.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
+    judged = resampled.judge(resampled.pools(SWITCHED), [1.05, 1 / 1.05] * 10, 9, 27.0, rng)
+    marks = [trials.mark(*pair) for pair in zip(judged["truth"], judged["outcome"], strict=True)]
     assert trials.WRONG not in marks
     assert marks.count(trials.RIGHT) >= 15
-    assert found["minutes"].max() <= 9 * 27 / 60
+    assert judged["minutes"].max() <= 9 * 27 / 60
 
 
 def test_resampled_sides_are_equal_on_the_whole(pools: list) -> None:
@@ -71,8 +71,8 @@ def test_clients_in_turn_are_resampled_from_comparisons_on_a_cluster() -> None:
     for design, halves in ((ALTERNATION, 2), (RESTARTS, 1)):
         pools = resampled.pools_of_file(design, halves)
         assert all(pool.logs.shape[1] == halves for pool in pools)
-        found = resampled.judge(pools, [1.0] * 60, 13, 27.0, rng)
-        assert found["outcome"].isin([FASTER, SLOWER]).sum() <= 7
+        judged = resampled.judge(pools, [1.0] * 60, 13, 27.0, rng)
+        assert judged["outcome"].isin([FASTER, SLOWER]).sum() <= 7
 
 
 def line(
@@ -115,16 +115,16 @@ def test_a_cut_run_goes_on_with_what_the_file_lacks(
 
 def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
     """An open comparison is not a right one; equal twins have a mean and a deviation."""
-    found = Trials(tmp_path / "compare.csv", "a host", "9.7.4")
+    comparisons = Trials(tmp_path / "compare.csv", "a host", "9.7.4")
     for number, outcome in enumerate([FASTER, FASTER, UNDECIDED, SLOWER], 1):
-        found.append(line(PLANTED, number, 1.05, 1.05, outcome))
-    found.append(line(PLANTED, 1, 1.05, 1.05, FASTER, TWINS))
-    found.append(line(EQUAL, 1, 1.0, 1.0, EQUIVALENT))
-    found.append(line(EQUAL, 2, 1.03, 1.0, FASTER))
-    found.append(line(OF_SQL, 1, 0.98))
+        comparisons.append(line(PLANTED, number, 1.05, 1.05, outcome))
+    comparisons.append(line(PLANTED, 1, 1.05, 1.05, FASTER, TWINS))
+    comparisons.append(line(EQUAL, 1, 1.0, 1.0, EQUIVALENT))
+    comparisons.append(line(EQUAL, 2, 1.03, 1.0, FASTER))
+    comparisons.append(line(OF_SQL, 1, 0.98))
     for number, ratio in enumerate([1.01, 1.0, 0.99], 1):
-        found.append(line(OF_TWINS, number, ratio, design=TWINS))
-    rows = {row.what: row for row in found.table()}
+        comparisons.append(line(OF_TWINS, number, ratio, design=TWINS))
+    rows = {row.what: row for row in comparisons.table()}
     right = rows["switched, by CPU quotas, 5 %: told right"]
     assert right.median == 50
     assert "4 comparisons of at most 3 min" in right.note
@@ -139,9 +139,9 @@ def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
 
 def test_an_empty_file_has_an_empty_table(tmp_path: Path) -> None:
     """Before the first comparison there is nothing to say."""
-    found = Trials(tmp_path / "none.csv", "a host", "9.7.4")
-    assert found.table() == []
-    assert isinstance(found.known(), pd.DataFrame)
+    comparisons = Trials(tmp_path / "none.csv", "a host", "9.7.4")
+    assert comparisons.table() == []
+    assert isinstance(comparisons.known(), pd.DataFrame)
 
 
 @pytest.mark.parametrize("real", ["x", 0])
@@ -159,20 +159,17 @@ def test_only_comparisons_are_made_for_real() -> None:
 
 def shares(bench: planted.Bench, truth: float, block: int) -> dict[str, float]:
     """The quota of the server, or of servers and clients, that a side of a block loads."""
-    found = {}
-    for side, own in {
-        "a": bench.between(truth, block).a,
-        "b": bench.between(truth, block).b,
-    }.items():
+    quotas = {}
+    contrast = bench.between(truth, block)
+    exchanged = {"mysqld.1": "mysqld.2", "mysqld.2": "mysqld.1"}
+    for side, own in (("a", contrast.a), ("b", contrast.b)):
         variant = bench.experiment.variant(own.point.variant)
         [server] = bench.experiment.usable_servers(bench.plans[own.point.variant], own.point)
         # The lab exchanges the options of servers for every other block of restarts.
-        turned = bench.contrast.design == RESTARTS and block % 2 == 0
-        name = (
-            {"mysqld.1": "mysqld.2", "mysqld.2": "mysqld.1"}[server.name] if turned else server.name
-        )
-        found[side] = variant.quotas.get(name) or variant.quotas["sql"]
-    return found
+        turned = contrast.design == RESTARTS and block % 2 == 0
+        name = exchanged[server.name] if turned else server.name
+        quotas[side] = variant.quotas.get(name) or variant.quotas["sql"]
+    return quotas
 
 
 @pytest.mark.parametrize("design", [SWITCHED, ALTERNATION, RESTARTS, TWINS])
@@ -228,12 +225,12 @@ def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) ->
     """With variants that differ in the quota of servers and clients, up to the deciding look."""
     bench = planted.bench(PLANTED, SWITCHED, a_host(), BINARIES)
     clusters = SimpleNamespace(ready=lambda point: None)
-    found = planted_on_cluster._compare(bench, PLANTED, 1, clusters)
-    assert (found["truth"], found["outcome"], found["blocks"]) == (1.05, FASTER, 4)
-    halves = [block.split("/") for block in str(found["logs"]).split()]
+    row = planted_on_cluster._compare(bench, PLANTED, 1, clusters)
+    assert (row["truth"], row["outcome"], row["blocks"]) == (1.05, FASTER, 4)
+    halves = [block.split("/") for block in str(row["logs"]).split()]
     assert len(halves) == 4
     mean = np.mean([[float(half) for half in block] for block in halves])
-    assert mean == pytest.approx(math.log(float(found["ratio"])), abs=1e-4)
+    assert mean == pytest.approx(math.log(float(row["ratio"])), abs=1e-4)
     quotas = [bench.experiment.variant(side.point.variant).quotas["sql"]
               for side in (made_up[0].a, made_up[0].b)]  # fmt: skip
     assert quotas[1] / quotas[0] == pytest.approx(1.05)
@@ -242,8 +239,8 @@ def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) ->
 def test_a_start_of_equal_twins_has_one_block(made_up: list[Contrast]) -> None:
     """Of the start's own number, as every other one exchanges their places."""
     bench = planted.bench(OF_TWINS, TWINS, a_host(), BINARIES)
-    found = planted_on_cluster._compare(bench, OF_TWINS, 3, SimpleNamespace())
-    assert (found["kind"], found["number"], found["blocks"]) == (OF_TWINS, 3, 1)
+    row = planted_on_cluster._compare(bench, OF_TWINS, 3, SimpleNamespace())
+    assert (row["kind"], row["number"], row["blocks"]) == (OF_TWINS, 3, 1)
     assert made_up[0].design == TWINS
 
 

@@ -136,8 +136,8 @@ def test_what_a_side_gives_up_is_told() -> None:
 def test_json_has_the_same_as_plain_data() -> None:
     """For programs: null where nothing is known."""
     parsed = sides.parse(["ndb_batch_size=64K"])
-    found = replace(FASTER, p95=Estimate(math.nan))
-    text = json.dumps(answer.to_json(found, parsed, "alternation", 0.02, "/data", ""))
+    result = replace(FASTER, p95=Estimate(math.nan))
+    text = json.dumps(answer.to_json(result, parsed, "alternation", 0.02, "/data", ""))
     plain = json.loads(text)
     assert plain["outcome"] == "faster"
     assert plain["throughput"] == {"value": 1.041, "low": 1.02, "high": 1.062}

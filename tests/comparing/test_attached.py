@@ -104,9 +104,9 @@ def test_statements_that_only_read_need_no_consent(tmp_path) -> None:
     """Even those on tables that exist already."""
     file = tmp_path / "mine.sql"
     file.write_text("BEGIN;\nSELECT name FROM shop.items WHERE id = :int(1,9);\nCOMMIT;\n")
-    found = attached.loaded(asked(file))
-    assert found.label == "mine.sql"
-    assert found.generator.reads_only
+    workload = attached.loaded(asked(file))
+    assert workload.label == "mine.sql"
+    assert workload.generator.reads_only
 
 
 def test_a_load_with_tables_of_its_own_stays_with_the_labs_own_clusters(tmp_path) -> None:

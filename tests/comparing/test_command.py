@@ -85,7 +85,7 @@ def test_closed_streams_are_no_failure() -> None:
 def test_a_misspelt_workload_gets_those_that_are_close() -> None:
     """A load that ends by itself has no rate to compare."""
     loads = discovery.modules("load")
-    ends = next(each.WORKLOADS[0] for each in loads if getattr(each, "ENDS_BY_ITSELF", False))
+    ends = next(load.WORKLOADS[0] for load in loads if getattr(load, "ENDS_BY_ITSELF", False))
     with pytest.raises(LabError, match="no workload called oltp_read_writ") as caught:
         comparison.compare(Request(("servers=2",), workload="oltp_read_writ"))
     assert "oltp_read_write" in caught.value.expected

@@ -24,8 +24,8 @@ def measured(blocks: int) -> SimpleNamespace:
 def test_the_forest_shows_three_ratios_and_their_blocks() -> None:
     """It stands below the answer, with the settings of both sides."""
     data = measured(20)
-    found = judged.judge(data)
-    drawn = figure.draw(data, found, SIDES, 0.02)
+    result = judged.judge(data)
+    drawn = figure.draw(data, result, SIDES, 0.02)
     [ax] = drawn.axes
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "queries/s", "p95 latency", "CPU time of a query",

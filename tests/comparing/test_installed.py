@@ -18,21 +18,21 @@ def captured(name: str) -> str:
 
 def test_variables_are_read_with_their_values() -> None:
     """From mysqld 9.7.4; a variable without a default reads as empty, like an empty value."""
-    found = installed.variables(captured("mysqld_verbose_help.txt"))
-    assert found["ndb_batch_size"] == "32768"
-    assert found["ndb_join_pushdown"] == "TRUE"
-    assert found["admin_address"] == found["ndb_recv_thread_cpu_mask"] == ""
-    assert not any(" " in name for name in found)
+    variables = installed.variables(captured("mysqld_verbose_help.txt"))
+    assert variables["ndb_batch_size"] == "32768"
+    assert variables["ndb_join_pushdown"] == "TRUE"
+    assert variables["admin_address"] == variables["ndb_recv_thread_cpu_mask"] == ""
+    assert not any(" " in name for name in variables)
 
 
 def test_parameters_are_read_by_section() -> None:
     """From ndb_mgmd 9.7.4; parameters that identify a node do not count."""
-    found = installed.parameters(captured("ndb_mgmd_full_config.txt"))
-    assert set(found) == {"ndbd default", "mysqld default", "tcp default", "shm default"}
-    assert found["ndbd default"]["SchedulerSpinTimer"] == "0"
-    assert found["tcp default"]["Checksum"] == "0"
-    assert found["shm default"]["Checksum"] == "1"
-    assert not {"NodeId", "HostName"} & set(found["ndbd default"])
+    sections = installed.parameters(captured("ndb_mgmd_full_config.txt"))
+    assert set(sections) == {"ndbd default", "mysqld default", "tcp default", "shm default"}
+    assert sections["ndbd default"]["SchedulerSpinTimer"] == "0"
+    assert sections["tcp default"]["Checksum"] == "0"
+    assert sections["shm default"]["Checksum"] == "1"
+    assert not {"NodeId", "HostName"} & set(sections["ndbd default"])
 
 
 def test_what_the_programs_know_can_be_compared_too() -> None:

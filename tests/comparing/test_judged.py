@@ -47,11 +47,11 @@ def test_a_whole_interval_decides(low: float, high: float, outcome: str) -> None
 @pytest.mark.parametrize(("faster", "outcome"), [(1.05, "faster"), (0.95, "slower")])
 def test_a_planted_difference_is_found_with_its_sign(faster: float, outcome: str) -> None:
     """B over A, so more than 1 is faster."""
-    found = judged.judge(dataset(20, faster))
-    assert found.outcome == outcome
-    assert found.throughput.low < faster < found.throughput.high
-    assert found.status == (1 if outcome == "slower" else 0)
-    assert found.blocks == 20
+    result = judged.judge(dataset(20, faster))
+    assert result.outcome == outcome
+    assert result.throughput.low < faster < result.throughput.high
+    assert result.status == (1 if outcome == "slower" else 0)
+    assert result.blocks == 20
 
 
 def test_equal_sides_are_rarely_called_different() -> None:
@@ -62,9 +62,9 @@ def test_equal_sides_are_rarely_called_different() -> None:
         for look in (n for n in LOOKS if n <= 20):
             part = SimpleNamespace(**vars(data))
             part.slices = data.slices[data.slices["block"] <= look]
-            found = judged.findings(part)[made.THROUGHPUT].verdict
-            if found != INCONCLUSIVE:
-                wrong += found != "equivalent"
+            verdict = judged.findings(part)[made.THROUGHPUT].verdict
+            if verdict != INCONCLUSIVE:
+                wrong += verdict != "equivalent"
                 break
     assert wrong <= 4
 
@@ -105,9 +105,9 @@ def test_before_the_first_block_the_expected_seconds_of_blocks_count() -> None:
 )
 def test_a_guard_that_is_worse_fails_the_gate(more, worse: tuple[str, ...]) -> None:
     """Even if B is faster."""
-    found = judged.judge(dataset(20, 1.05, **more))
-    assert (found.outcome, found.worse) == ("faster", worse)
-    assert found.status == (1 if worse else 0)
+    result = judged.judge(dataset(20, 1.05, **more))
+    assert (result.outcome, result.worse) == ("faster", worse)
+    assert result.status == (1 if worse else 0)
 
 
 def test_errors_of_one_side_are_told() -> None:
@@ -115,9 +115,9 @@ def test_errors_of_one_side_are_told() -> None:
     data = dataset(20, 1.05)
     on_b = data.slices.index[data.slices["side"] == "b"][:8]
     data.slices.loc[on_b, "status"] = "errors: 12"
-    found = judged.judge(data)
-    assert found.errors == {"a": 0, "b": 8}
-    assert found.worse == ("errors",)
+    result = judged.judge(data)
+    assert result.errors == {"a": 0, "b": 8}
+    assert result.worse == ("errors",)
     data.slices.loc[on_b[2:], "status"] = "ok"
     assert judged.judge(data).worse == ()
 

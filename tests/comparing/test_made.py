@@ -95,7 +95,7 @@ def test_a_restart_of_mysqld_gives_each_side_a_server_of_one_cluster(words, of_a
         assert not first or first not in other
         assert not second or second not in one
     used = [experiment.usable_servers(plan, point(experiment, name)) for name in ("default", "b")]
-    assert [[node.number for node in each] for each in used] == [[1], [2]]
+    assert [[node.number for node in nodes] for nodes in used] == [[1], [2]]
 
 
 def point(experiment: Experiment, variant: str) -> Point:

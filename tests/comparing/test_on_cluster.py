@@ -96,7 +96,7 @@ def test_a_real_mysqld_takes_its_variables_as_the_table_says(cluster: Cluster) -
         cursor.execute("SHOW GLOBAL VARIABLES")
         shown = dict(cursor.fetchall())
         wrong = []
-        for knob in (each for each in knobs.known() if each.file == knobs.MY_CNF):
+        for knob in (k for k in knobs.known() if k.file == knobs.MY_CNF):
             fixed = False
             try:
                 value = variables.literal(shown[knob.name])
@@ -124,8 +124,8 @@ Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
 
 def slices(runs: Path) -> pd.DataFrame:
     """Return what the only comparison saved, as other programs read it; empty before it begins."""
-    found = [dataset.read(folder).slices for folder in (runs / "compare").glob("compare-*")]
-    return found[0].set_index("run_id") if found else pd.DataFrame(columns=["block"])
+    saved = [dataset.read(folder).slices for folder in (runs / "compare").glob("compare-*")]
+    return saved[0].set_index("run_id") if saved else pd.DataFrame(columns=["block"])
 
 
 def ended_within_a_block(argv: list[str], runs: Path, block: int, number: int) -> tuple[int, str]:

@@ -24,6 +24,13 @@ MORE = {
     "host_steal_pct": 0.0, "company_pct": 0.0, "company": "",
 }  # fmt: skip
 
+DESCRIBED = {
+    "host": HOST.to_dict(), "versions": {"ndb": "9.7.4", "mysqld": "9.7.4"},
+    "plan": {"budget": {"kind": "shared", "reason": "asked for"}},
+    "profile": {"name": "quick"}, "overrides": {}, "git_commit": "0" * 40,
+}  # fmt: skip
+"""What the manifest of a search has, in short."""
+
 
 class Truth(NamedTuple):
     """The quantities of a configuration as multiples of the baseline's."""
@@ -39,11 +46,7 @@ def write(
 ) -> tuple[dataset.Dataset, History]:
     """Write a search whose finalists were confirmed, and return what its journal has."""
     size = profile.get("quick", {"servers": [1], "clients": [16]})
-    described = {
-        "host": HOST.to_dict(), "versions": {"ndb": "9.7.4", "mysqld": "9.7.4"},
-        "plan": {"budget": {"kind": "shared", "reason": "asked for"}},
-        "profile": size.to_dict(), "overrides": {}, "git_commit": "0" * 40,
-    }  # fmt: skip
+    described = DESCRIBED | {"profile": size.to_dict()}
     trials = []
     with dataset.Writer.open(folder, NAME, {"seed": 1}, described) as writer:
         for seed, (own, truth) in enumerate(truths.items(), 1):

@@ -41,8 +41,8 @@ def outcome(winner: Finalist | None = None, *others: Finalist, **more: object) -
 
 def test_the_answer_has_the_gain_its_interval_and_what_is_restarted():
     """It is one sentence, with what else the winner changes."""
-    beside = {"throughput": Estimate(1.14, 1.09, 1.19), "p95": Estimate(0.92, 0.87, 0.97)}
-    text = answer.sentence(outcome(WINNER), wanted(), beside)
+    ratios = {"throughput": Estimate(1.14, 1.09, 1.19), "p95": Estimate(0.92, 0.87, 0.97)}
+    text = answer.sentence(outcome(WINNER), wanted(), {BOTH: ratios})
     assert text == (
         "Set these two: 14 % more queries/s (9 to 19 %), p95 8 % less (3 to 13 %); "
         "the MySQL servers are restarted."
@@ -108,11 +108,11 @@ def test_a_gain_that_is_open_is_neither_claimed_nor_ruled_out():
 def test_ways_of_trying_that_exclude_less_are_named():
     """A noisy way excludes little, whatever the others exclude."""
     ways = (Excluded(ALTERNATION, 0.21, 15), Excluded(TWINS, 0.062, 26))
-    found = outcome(excluded=0.21, bounded=41, by_design=ways)
-    lines = answer.details(found, wanted())
+    result = outcome(excluded=0.21, bounded=41, by_design=ways)
+    lines = answer.details(result, wanted())
     assert "  switched in one running cluster: more than 21.0 % among 15" in lines
     assert "  with cluster starts of its own: more than 6.2 % among 26" in lines
-    assert answer.to_json(found, wanted(), {})["excluded_by_design"][TWINS]["among"] == 26
+    assert answer.to_json(result, wanted(), {})["excluded_by_design"][TWINS]["among"] == 26
 
 
 @pytest.mark.parametrize(

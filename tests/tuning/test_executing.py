@@ -29,9 +29,9 @@ def wanted(*settings: tuple[str, int], clients: int = 16) -> Wanted:
     now = {knobs.find(name).key: value for name, value in (NOW | dict(settings)).items()}
     block_s = {ALTERNATION: 20.0, RESTARTS: 25.0, TWINS: 70.0}
     servers = int(dict(settings).get("servers", 1))
-    found = space.Space(space.tunables(ROWS, now, 2), block_s, servers=servers)
+    searched = space.Space(space.tunables(ROWS, now, 2), block_s, servers=servers)
     load = made.Load("oltp_point_select", 1, clients)
-    return Wanted(baseline, found, load, "quick", {})
+    return Wanted(baseline, searched, load, "quick", {})
 
 
 def test_a_trial_in_one_cluster_changes_nothing_that_it_was_started_with():
@@ -62,10 +62,10 @@ def test_a_configuration_with_starts_of_its_own_is_what_one_would_deploy():
     """All of it is in its files, the user's own settings too."""
     search = wanted(("ndb_force_send", "OFF"))
     own = space.made({"ndb_batch_size": 8192, "ndb_cluster_connection_pool": 1})
-    found = search.variant(own, "tried")
-    assert found.my_cnf["ndb_batch_size"] == 8192
-    assert found.my_cnf["ndb_force_send"] == "OFF"
-    assert not found.set_global
+    variant = search.variant(own, "tried")
+    assert variant.my_cnf["ndb_batch_size"] == 8192
+    assert variant.my_cnf["ndb_force_send"] == "OFF"
+    assert not variant.set_global
 
 
 NAMES = {A: "default", B: "tried"}
@@ -83,8 +83,8 @@ def test_what_needs_a_restart_of_mysqld_is_the_own_option_of_one_of_two_servers(
     assert not a.server_options
     assert b.server_options == {"ndb_batch_size": 8192, "table_open_cache_instances": 4}
     assert search.shape(trial)["server_options"] == (a.server_options, b.server_options)
-    [each] = search.experiment([a, b], []).clusters()
-    assert each == ("default", "tried")
+    [names] = search.experiment([a, b], []).clusters()
+    assert names == ("default", "tried")
 
 
 def test_what_the_user_sets_himself_is_an_option_of_the_baselines_server():
@@ -93,7 +93,7 @@ def test_what_the_user_sets_himself_is_an_option_of_the_baselines_server():
     own = space.made({"ndb_cluster_connection_pool": 1})
     trial = Trial(SCREEN, own, 1, search.space.design(own))
     assert trial.design == RESTARTS
-    assert [each.connections for each in search.variants(trial, NAMES)] == [8, 1]
+    assert [variant.connections for variant in search.variants(trial, NAMES)] == [8, 1]
     assert search.shape(trial)["connection_pools"] == (8, 1)
 
 
@@ -134,7 +134,7 @@ def test_two_clusters_of_many_servers_start_without_native_io():
 
 def test_cpus_are_divided_only_where_the_user_divides_them():
     """A configuration that leaves the split alone keeps the user's."""
-    assert "data_nodes" not in [each.word for each in wanted().space.tunables]
+    assert "data_nodes" not in [tunable.word for tunable in wanted().space.tunables]
     assert not wanted().variant(BASELINE, "default").quotas
     search = wanted(("data_nodes", 40))
     split = search.switched(space.made({"data_nodes": 25}), BASELINE, "tried")

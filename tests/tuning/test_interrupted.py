@@ -12,7 +12,6 @@ import tasks
 from invoke import Context
 
 import made_up_slices
-from made_up_comparison import HOST
 from ndblab import dataset, install
 from ndblab.dataset import SCHEMAS
 from ndblab.design.contrast import TWINS, Contrast, Side
@@ -24,7 +23,7 @@ from ndblab.tuning.history import CONFIRM, Record, Trial
 from ndblab.tuning.space import BASELINE
 from ndblab.tuning.wanted import NAME
 from ndblab.workloads.own import resolving
-from tuning.made_up_search import MORE
+from tuning.made_up_search import DESCRIBED, MORE
 from tuning.test_answer import BOTH, wanted
 
 TRIAL = Trial(CONFIRM, BOTH, 4, TWINS)
@@ -52,10 +51,7 @@ def test_whole_blocks_of_the_trial_under_way_are_not_measured_again(
     monkeypatch.setattr(Executor, "_prepare", lambda self, trial: contrast)
 
     def carry_out() -> Record:
-        base = {"host": HOST.to_dict(), "git_commit": "0" * 40}
-        base |= {"versions": {}, "plan": {"budget": {"kind": "shared"}}, "overrides": {}}
-        base |= {"profile": {"name": "quick"}}
-        with dataset.Writer.open(tmp_path, NAME, {"seed": 1}, base) as writer:
+        with dataset.Writer.open(tmp_path, NAME, {"seed": 1}, DESCRIBED) as writer:
             clusters = SimpleNamespace(writer=writer, size=SimpleNamespace(seed=1))
             return Executor(wanted(), None, None, clusters).carry_out(TRIAL)
 
@@ -107,7 +103,7 @@ def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
         assert not (folder / "slices.csv").exists()
     # The third trial was cut, and repeated; the fifth call was the fourth trial.
     assert tried[3] == tried[2]
-    assert len({(each.contrast, each.blocks) for each in tried}) == 4
+    assert len({(trial.contrast, trial.blocks) for trial in tried}) == 4
 
 
 def test_who_ends_a_search_reads_how_it_goes_on(monkeypatch: pytest.MonkeyPatch):

@@ -33,9 +33,9 @@ def judged(*records: Record, candidates: tuple = (ONE,)) -> outcome.Outcome:
 
 def test_blocks_of_the_search_confirm_nothing():
     """However many there are, and however good."""
-    found = judged(record(SCREEN, ONE, [0.2, 0.21, 0.19, 0.2, 0.2, 0.2]))
-    assert found.winner is None
-    assert found.finalists[0].blocks == 0
+    result = judged(record(SCREEN, ONE, [0.2, 0.21, 0.19, 0.2, 0.2, 0.2]))
+    assert result.winner is None
+    assert result.finalists[0].blocks == 0
 
 
 def test_a_finalist_wins_by_its_own_interval_corrected_for_their_number():
@@ -48,9 +48,9 @@ def test_a_finalist_wins_by_its_own_interval_corrected_for_their_number():
 
 def test_a_finalist_whose_starts_differ_by_a_third_is_rejected():
     """Though its mean is high: a start in operation may be one of the bad ones."""
-    found = judged(record(CONFIRM, ONE, [0.5, 0.9, 0.5, 0.9, 0.6, 0.8]))
-    assert found.winner is None
-    assert found.finalists[0].rejected == "its results range over 49 % between starts"
+    result = judged(record(CONFIRM, ONE, [0.5, 0.9, 0.5, 0.9, 0.6, 0.8]))
+    assert result.winner is None
+    assert result.finalists[0].rejected == "its results range over 49 % between starts"
 
 
 def test_without_a_winner_the_highest_upper_limit_is_what_is_excluded():
@@ -70,7 +70,7 @@ def test_a_limit_is_one_sided_and_pays_for_the_blocks_after_which_it_was_looked_
     rng = np.random.default_rng(4)
     gains = [list(rng.normal(0, 0.03, 4)) for _ in (2, 3)]
     few = [record(SCREEN, made({"knob_00": v}), g) for v, g in zip((2, 3), gains, strict=True)]
-    pooled = math.sqrt(np.mean([np.var(each, ddof=1) for each in gains]))
+    pooled = math.sqrt(np.mean([np.var(own, ddof=1) for own in gains]))
     expected = np.mean(gains[0]) + stats.t.ppf(1 - 0.025 / 20, 6) * pooled / 2
     assert outcome.upper_limits(History(few))[made({"knob_00": 2})] == pytest.approx(expected)
 
@@ -78,9 +78,9 @@ def test_a_limit_is_one_sided_and_pays_for_the_blocks_after_which_it_was_looked_
 def test_a_finalist_s_limit_is_the_end_of_its_own_interval():
     """What the answer excludes does not contradict what it says of a finalist."""
     few = record(SCREEN, ONE, [0.3, 0.31, 0.29, 0.3, 0.3])
-    found = judged(few, record(CONFIRM, ONE, [-0.02, 0.03, 0.0, 0.02]))
-    assert found.excluded == pytest.approx(found.finalists[0].ratio.high - 1)
-    assert [(each.design, each.number) for each in found.by_design] == [(TWINS, 1)]
+    result = judged(few, record(CONFIRM, ONE, [-0.02, 0.03, 0.0, 0.02]))
+    assert result.excluded == pytest.approx(result.finalists[0].ratio.high - 1)
+    assert [(excluded.design, excluded.number) for excluded in result.by_design] == [(TWINS, 1)]
 
 
 def test_what_is_excluded_holds_in_searches_that_find_nothing():
@@ -88,17 +88,17 @@ def test_what_is_excluded_holds_in_searches_that_find_nothing():
 
     The limit of the best one alone is the stricter test: the highest limit is seldom its own.
     """
-    found = worlds.simulate(worlds.faint, 40, worlds.SHORT_S)
+    achieved = worlds.simulate(worlds.faint, 40, worlds.SHORT_S)
     least = 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 40)
-    assert found.excluded >= 0.95
-    assert found.limited >= least
+    assert achieved.excluded >= 0.95
+    assert achieved.limited >= least
 
 
 def test_single_blocks_exclude_nothing():
     """A single block does not show how much blocks vary."""
-    found = judged(record(SCREEN, ONE, [0.01]), candidates=())
-    assert math.isnan(found.excluded)
-    assert found.bounded == 0
+    result = judged(record(SCREEN, ONE, [0.01]), candidates=())
+    assert math.isnan(result.excluded)
+    assert result.bounded == 0
 
 
 def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
@@ -107,9 +107,9 @@ def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
     wins = record(CONFIRM, TWO, list(rng.normal(0.2, 0.02, 9)))
     alike = record(ABLATE, without(TWO, "knob_06"), list(rng.normal(0, 0.005, 9)), TWO)
     open_ = record(ABLATE, without(TWO, "knob_00"), list(rng.normal(-0.01, 0.05, 9)), TWO)
-    found = judged(wins, alike, open_, candidates=(TWO,))
-    assert found.winner is not None
-    assert found.needless == ("knob_06",)
+    result = judged(wins, alike, open_, candidates=(TWO,))
+    assert result.winner is not None
+    assert result.needless == ("knob_06",)
 
 
 @pytest.mark.parametrize("text", ["p95", "p95 < 20 s", "errors < 1", "p95 <= 20 ms", ""])

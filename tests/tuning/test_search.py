@@ -37,22 +37,22 @@ def played(world: worlds.World, search: Search) -> list[Record]:
 
 def test_placebos_seldom_win():
     """Where no knob does anything, a winner is found in at most 5 % of searches (here of 30)."""
-    found = worlds.simulate(worlds.placebos, 30)
-    assert found.winners <= 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / 30)
-    assert found.excluded >= 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 30)
+    achieved = worlds.simulate(worlds.placebos, 30)
+    assert achieved.winners <= 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / 30)
+    assert achieved.excluded >= 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 30)
 
 
 @pytest.mark.parametrize("kind", worlds.HANDICAPS)
 def test_a_planted_handicap_is_won_back(kind: str):
     """80 % of searches win back 90 % of the loss; the printed interval holds the true gain."""
-    found = worlds.simulate(partial(worlds.handicap, kind), 10)
-    assert found.recovered >= 0.8
-    assert found.held >= 0.8
+    achieved = worlds.simulate(partial(worlds.handicap, kind), 10)
+    assert achieved.recovered >= 0.8
+    assert achieved.held >= 0.8
 
 
 def test_the_race_tries_configurations_of_the_space_and_nears_the_best():
     """Each changes several knobs, so that one block informs about all of them."""
-    known = {each.word: each.values for each in worlds.space().tunables}
+    known = {tunable.word: tunable.values for tunable in worlds.space().tunables}
     first = last = 0.0
     for seed in range(4):
         world = worlds.several(seed)
@@ -190,7 +190,7 @@ def test_where_nothing_is_found_every_way_of_trying_is_bounded():
     stands = search.stands(History(records))
     assert stands.winner is None
     assert stands.bounded == stands.tried
-    assert {each.design for each in stands.by_design} == {ALTERNATION, RESTARTS, TWINS}
+    assert {excluded.design for excluded in stands.by_design} == {ALTERNATION, RESTARTS, TWINS}
     assert len(stands.finalists) <= FINALISTS
     assert records[-1].trial.stage in (EXCLUDE, CONFIRM)
 

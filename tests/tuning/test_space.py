@@ -15,7 +15,7 @@ from ndblab.tuning.space import Row
 def of(*rows: Row, cpus: float = 8, **current: object) -> dict[str, space.Tunable]:
     """Return knobs by name, given their present values."""
     now = {knobs.find(name).key: value for name, value in current.items()}
-    return {each.word: each for each in space.tunables(rows, now, cpus)}
+    return {tunable.word: tunable for tunable in space.tunables(rows, now, cpus)}
 
 
 @pytest.mark.parametrize("cpus", [2, 4, 8, 16, 256])
@@ -23,16 +23,16 @@ def test_every_knob_of_the_table_has_values_within_its_range_on_any_host(cpus: i
     """This includes values that follow the host; none is the value that is there already."""
     rows = space.table()
     now = {knobs.find(row.name).key: "no such value" for row in rows}
-    found = space.tunables(rows, now, cpus)
-    assert len(found) == len(rows)
-    for each in found:
-        assert len(set(each.values)) == len(each.values)
+    tunables = space.tunables(rows, now, cpus)
+    assert len(tunables) == len(rows)
+    for tunable in tunables:
+        assert len(set(tunable.values)) == len(tunable.values)
 
 
 def test_the_present_value_is_not_tried():
     """Its spelling does not matter; a knob without another value is no knob."""
-    found = of(Row("ndb_batch_size", "8K|32K|128K"), ndb_batch_size="32768")
-    assert found["ndb_batch_size"].values == (8192, 131072)
+    tunables = of(Row("ndb_batch_size", "8K|32K|128K"), ndb_batch_size="32768")
+    assert tunables["ndb_batch_size"].values == (8192, 131072)
     assert of(Row("ndb_force_send", "on"), ndb_force_send="ON") == {}
 
 
@@ -57,8 +57,8 @@ def test_a_knob_that_would_do_nothing_is_left_out_of_a_configuration():
 
     def effective(now: str, **values: space.Value) -> dict[str, space.Value]:
         now = {"UseShm": now, "shm:ShmSpintime": 50}
-        found = space.Space(tuple(of(*rows, **now).values()), {})
-        return dict(found.effective({"ShmSpintime": 200, **values}))
+        searched = space.Space(tuple(of(*rows, **now).values()), {})
+        return dict(searched.effective({"ShmSpintime": 200, **values}))
 
     assert effective("ON") == {"ShmSpintime": 200}
     assert effective("ON", UseShm="OFF") == {"UseShm": "OFF"}
@@ -71,8 +71,8 @@ def test_a_knob_whose_need_is_never_met_is_no_knob(tmp_path: Path):
     file = tmp_path / "mine.csv"
     file.write_text("name,values\nUseShm,\nshm:ShmSpintime,0|100\n")
     rows = [row for row in space.table(file) if row.name == "shm:ShmSpintime"]
-    for links, found in (("OFF", set()), ("ON", {"ShmSpintime"})):
-        assert set(of(*rows, **{"UseShm": links, "shm:ShmSpintime": 50})) == found
+    for links, words in (("OFF", set()), ("ON", {"ShmSpintime"})):
+        assert set(of(*rows, **{"UseShm": links, "shm:ShmSpintime": 50})) == words
 
 
 def test_the_word_brief_is_the_brief_s_servers_and_cpu_split():
@@ -92,11 +92,11 @@ def test_a_file_of_the_user_adds_replaces_and_removes(tmp_path: Path):
     """A line without values removes a knob; "*" removes all of the lab's."""
     file = tmp_path / "mine.csv"
     file.write_text("name,values\nUseShm,\nndb_batch_size,16K\nthread_cache_size,8|64\n")
-    found = {row.name: row.values for row in space.table(file)}
-    assert "UseShm" not in found
-    assert found["ndb_batch_size"] == "16K"
-    assert found["thread_cache_size"] == "8|64"
-    assert "SpinMethod" in found
+    values = {row.name: row.values for row in space.table(file)}
+    assert "UseShm" not in values
+    assert values["ndb_batch_size"] == "16K"
+    assert values["thread_cache_size"] == "8|64"
+    assert "SpinMethod" in values
     file.write_text("name,values\n*,\nndb_batch_size,16K\n")
     assert [row.name for row in space.table(file)] == ["ndb_batch_size"]
     file.write_bytes(b"\xef\xbb\xbfname,values\r\n*,\r\nndb_batch_size,16K\r\n")
@@ -129,7 +129,7 @@ def test_a_configuration_replaces_the_users_own_value():
     [tunable] = of(Row("ndb_batch_size", "8K"), ndb_batch_size=32768).values()
     baseline = [space.Setting(knobs.find(n), v) for n, v in
                 (("ndb_batch_size", 32768), ("ndb_force_send", "OFF"))]  # fmt: skip
-    found = space.Space((tunable,), {}).settings((("ndb_batch_size", 8192),), baseline)
-    assert {s.knob.name: s.value for s in found} == {
+    settings = space.Space((tunable,), {}).settings((("ndb_batch_size", 8192),), baseline)
+    assert {s.knob.name: s.value for s in settings} == {
         "ndb_batch_size": 8192, "ndb_force_send": "OFF",
     }  # fmt: skip

@@ -33,14 +33,14 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple:
 def of(folder: Path, truths: dict) -> tuple:
     """Return the dataset of a search with these truths, its outcome and its rows."""
     data, history = made_up_search.write(folder, wanted(), truths)
-    found = outcome.judge(history, [Candidate(own, 0.1) for own in truths])
-    plain = answer.to_json(found, wanted(), trade_off.of(data, found))
-    return data, found, trade_off.table(plain)
+    result = outcome.judge(history, [Candidate(own, 0.1) for own in truths])
+    plain = answer.to_json(result, wanted(), trade_off.of(data, result))
+    return data, result, trade_off.table(plain)
 
 
 def test_each_quantity_of_each_finalist_has_its_interval_over_the_baseline(searched: tuple):
     """It holds the truth (one of eight may not); throughput is that of the confirmation itself."""
-    _, found, rows = searched
+    _, result, rows = searched
     held = []
     for number, truth in enumerate(TRUTHS.values(), 1):
         mine = rows[rows["number"] == number].set_index("quantity")
@@ -49,7 +49,7 @@ def test_each_quantity_of_each_finalist_has_its_interval_over_the_baseline(searc
     assert len(held) == 8
     assert sum(held) >= 7
     first = rows[(rows["number"] == 1) & (rows["quantity"] == "throughput")].iloc[0]
-    assert (first["low"], first["high"]) == pytest.approx(found.winner.ratio[1:], abs=1e-4)
+    assert (first["low"], first["high"]) == pytest.approx(result.winner.ratio[1:], abs=1e-4)
 
 
 def test_the_title_is_the_answer_with_what_it_costs(searched: tuple):
@@ -91,8 +91,8 @@ def test_panels_stand_two_by_two_and_on_a_phone_below_each_other(searched: tuple
 
 def test_the_notebook_draws_what_the_search_noted(searched: tuple):
     """The manifest is enough, since readers of the dataset do not have this host's knobs."""
-    data, found, _ = searched
-    plain = answer.to_json(found, wanted(), trade_off.of(data, found))
+    data, result, _ = searched
+    plain = answer.to_json(result, wanted(), trade_off.of(data, result))
     noted = type(data)(data.path, {**data.manifest, "answer": plain}, data.tables)
     picture, figure = drawing.draw("trade-off", noted)
     assert sheet.title(figure).startswith("Set these two")
@@ -114,9 +114,9 @@ def test_the_picture_lies_beside_the_other(searched: tuple, tmp_path: Path):
 
 def test_memory_beside_idle_servers_is_not_told(searched: tuple):
     """A trial of fewer servers keeps the others running, which who deploys it would not have."""
-    data, found, _ = searched
-    plain = answer.to_json(found, wanted(), trade_off.of(data, found))
+    data, result, _ = searched
+    plain = answer.to_json(result, wanted(), trade_off.of(data, result))
     assert "memory" in set(trade_off.table(plain)["quantity"])
-    for each in plain["finalists"]:
-        each["configuration"] = ["servers=1"]
+    for finalist in plain["finalists"]:
+        finalist["configuration"] = ["servers=1"]
     assert set(trade_off.table(plain)["quantity"]) == {"throughput", "p95", "cpu"}

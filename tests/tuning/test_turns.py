@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import made_up_slices
-from made_up_comparison import HOST
 from ndblab import dataset, install
 from ndblab.comparing import choice, knobs
 from ndblab.dataset import SCHEMAS
@@ -22,7 +21,7 @@ from ndblab.tuning.history import CONFIRM, OK, Record, Trial
 from ndblab.tuning.space import BASELINE, Row
 from ndblab.tuning.wanted import NAME
 from ndblab.workloads.own import resolving
-from tuning.made_up_search import MORE
+from tuning.made_up_search import DESCRIBED, MORE
 from tuning.test_answer import BOTH, wanted
 
 TRIAL = Trial(CONFIRM, BOTH, 2, TWINS)
@@ -74,8 +73,8 @@ def test_alternations_take_turns_only_for_what_connected_clients_keep(
     in_turn = prepared._in_turn(tunables, dear, servers)
     assert (ALTERNATION in in_turn) == turns
     own = space.made({word: 12})
-    found = space.Space(tunables, dict.fromkeys((RESTARTS, dear), 1.0), dear, turns=in_turn)
-    assert found.design(own) == design
+    searched = space.Space(tunables, dict.fromkeys((RESTARTS, dear), 1.0), dear, turns=in_turn)
+    assert searched.design(own) == design
 
 
 def carried_out(
@@ -90,20 +89,15 @@ def carried_out(
 
     def measure(contrast: Contrast, number: int, clusters: object, writer: dataset.Writer, *_):
         turned.append(contrast.turns)
-        status = "ok"
-        made = made_up_slices.of(contrast, number).assign(
-            **MORE, latency_p95_ms=1.0, status=status
-        )  # fmt: skip
+        made = made_up_slices.of(contrast, number).assign(**MORE, latency_p95_ms=1.0)
         mine = made.loc[made["block"] == number, list(SCHEMAS["slices"].columns)]
         for run_id, row in mine.groupby("run_id", sort=False):
             writer.append(str(run_id), {"slices": row})
-        return status if status == "ok" else f"{mine['run_id'].iloc[0]}: {status}"
+        return OK
 
     monkeypatch.setattr(blocks, "measure", measure)
     monkeypatch.setattr(Executor, "_prepare", lambda self, trial: asked)
-    known = {"host": HOST.to_dict(), "git_commit": "0" * 40, "versions": {}, "overrides": {}}
-    known |= {"plan": {"budget": {"kind": "shared"}}, "profile": {"name": "quick"}}
-    with dataset.Writer.open(folder, NAME, {"seed": 1}, known) as writer:
+    with dataset.Writer.open(folder, NAME, {"seed": 1}, DESCRIBED) as writer:
         snapshot = writer.snapshot
         runs = pd.DataFrame({"latency_p95_ms": [p95_ms]})
         monkeypatch.setattr(

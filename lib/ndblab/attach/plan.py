@@ -68,12 +68,8 @@ def check(facts: Facts) -> None:
 
     All data nodes must be started. Management and data nodes must have the same version, one that
     the lab knows, and the MySQL servers must have the same version. Each endpoint must be another
-    server of this cluster. Over TCP it must accept plain text.
-
-    Raises
-    ------
-    LabError
-        If one of these fails; it names the nodes or the endpoints.
+    server of this cluster. Over TCP it must accept plain text. LabError if one of these fails; it
+    names the nodes or the endpoints.
     """
     data_nodes = facts.of_kind("NDB")
     down = [n for n in data_nodes if not n.version or n.state not in ("", "started")]

@@ -79,7 +79,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
         sysbench.prepare(running, job)
         running.limit()
         typed = sysbench.commands(job)
-        warm_up, command = ([*running.client_prefix(), *each.argv] for each in typed)
+        warm_up, command = ([*running.client_prefix(), *step.argv] for step in typed)
         unwarmed = job.lasting(size.duration_s)
         environment = {**os.environ, **binaries.sysbench_env}
 
@@ -110,8 +110,7 @@ def alternated(
 ) -> tuple[float, float]:
     """Measure both, in this order in even pairs and in reverse in odd ones."""
     if number % 2 == 0:
-        a = first()
-        return a, second()
+        return first(), second()
     b = second()
     return first(), b
 

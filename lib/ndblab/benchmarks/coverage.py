@@ -65,11 +65,13 @@ def simulate() -> pd.DataFrame:
     """
     rows = []
     for number, case in enumerate(shown(cases(), "coverage")):
-        each = 100 * np.array([np.mean(row) for row in case.held(np.random.default_rng(number))])
-        error = 1.96 * each.std(ddof=1) / np.sqrt(each.size)
-        found = (each.mean(), max(0.0, each.mean() - error), min(100.0, each.mean() + error))
+        held = case.held(np.random.default_rng(number))
+        draws_pct = 100 * np.array([np.mean(row) for row in held])
+        mean, error = draws_pct.mean(), 1.96 * draws_pct.std(ddof=1) / np.sqrt(draws_pct.size)
+        coverage_pct = (mean, max(0.0, mean - error), min(100.0, mean + error))
+        rounded = [round(float(pct), 1) for pct in coverage_pct]
         names = case.interval, case.used_for, case.units
-        rows.append([*names, *(round(float(pct), 1) for pct in found), each.size, case.reason])
+        rows.append([*names, *rounded, draws_pct.size, case.reason])
     columns = ["interval", "used_for", "units", "coverage_pct", "low_pct", "high_pct", "draws",
                "reason"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
@@ -81,7 +83,7 @@ def cases() -> list[Case]:
     of_runs, lognormal = simulations.of_runs, simulations.lognormal
     histogram = "widened by a step of the histogram of latencies"
     early = "it allows for all looks, also for those after it stopped"
-    found = [
+    single = [
         Case("mean of runs", "throughput, CPU of processes", runs,
              of_runs(estimate.positive, lognormal(REPEATS, DEVIATION), 1.0)),
         Case("mean of runs", "CPU time per query", runs,
@@ -125,7 +127,7 @@ def cases() -> list[Case]:
         for words, between in (("no difference", 0), ("differences of 3 errors", 3),
                                ("differences of 10 errors", 10))
     ]  # fmt: skip
-    return [*found, *_of_long_run(3600), *_of_long_run(600), *checkpoints, *together]
+    return [*single, *_of_long_run(3600), *_of_long_run(600), *checkpoints, *together]
 
 
 def _of_long_run(length: int) -> list[Case]:

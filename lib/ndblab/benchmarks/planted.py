@@ -81,12 +81,12 @@ class Bench:
 
     def between(self, truth: float, block: int) -> Contrast:
         """Return the comparison with a planted truth, for this block."""
-        made, own = self.contrast, {}
+        contrast, own = self.contrast, {}
         for side, workload in ((A, DEFAULT_WORKLOAD), (B, self.workload_of_b)):
             changed = {"variant": _name(truth, side, block), "workload": workload}
-            point = dataclasses.replace(made.a.point, **changed)
-            own[side] = dataclasses.replace(made.a, point=point)
-        return dataclasses.replace(made, **own)
+            point = dataclasses.replace(contrast.a.point, **changed)
+            own[side] = dataclasses.replace(contrast.a, point=point)
+        return dataclasses.replace(contrast, **own)
 
     @contextlib.contextmanager
     def writer(self) -> Iterator[dataset.Writer]:
@@ -129,7 +129,7 @@ def bench(kind: str, design: str, machine: Host, binaries: Binaries) -> Bench:
     ]
     shape = made.servers_of(of_servers) if design in (ALTERNATION, RESTARTS) else {}
     experiment = dataclasses.replace(
-        made.experiment(parsed, chosen, load), grid=lambda made, size: (first,), shape=shape,
+        made.experiment(parsed, chosen, load), grid=lambda *_: (first,), shape=shape,
         variants=(dataclasses.replace(variants[-1], name=DEFAULT_VARIANT), *variants),
         budget="scaled" if kind == PLANTED else "shared", after_start=None, asked={},
     )  # fmt: skip
@@ -167,7 +167,7 @@ def _variant(design: str, truth: float, side: str, block: int, of_servers: sides
     exchanged = block % 2 == 0
     servers = {A: "mysqld.2", B: "mysqld.1"} if exchanged else {A: "mysqld.1", B: "mysqld.2"}
     if truth != SAME:
-        quotas |= {servers[each]: SERVER_SHARE * parts[each] for each in (A, B)}
+        quotas |= {servers[s]: SERVER_SHARE * parts[s] for s in (A, B)}
     # The design of restarts exchanges the options of servers by itself.
     other = {A: B, B: A}[side]
     own = other if design == ALTERNATION and exchanged else side

@@ -46,33 +46,28 @@ def real(number: int, file: Path = FILE) -> list[Row]:
     several times in a row; the file has all comparisons made until then.
     """
     machine, binaries = host.read(), install.ensure()
-    benches = {each: planted.bench(*each, machine, binaries) for each in KINDS}
+    benches = {pair: planted.bench(*pair, machine, binaries) for pair in KINDS}
     feasible.check(machine, *benches[PLANTED, SWITCHED].plans.values())
-    found = Trials(file, machine.describe(), binaries.ndb_version)
-    no_twins = _no_twins(benches[OF_TWINS, TWINS])
+    trials = Trials(file, machine.describe(), binaries.ndb_version)
+    plan = benches[OF_TWINS, TWINS].plans[DEFAULT_VARIANT]
+    free = feasible.disk_free_bytes(plan)
+    no_twins = choice.no_twins(machine, (plan, plan), ((), ()), free)
     if no_twins:
         _say(f"no twins: {no_twins}")
     todo = [
-        (each, *one)
-        for one in KINDS
-        if not (no_twins and TWINS in one)
-        for each in found.missing(*one, number)
+        (nth, *pair)
+        for pair in KINDS
+        if not (no_twins and TWINS in pair)
+        for nth in trials.missing(*pair, number)
     ]
     _say(f"{_expected(todo, benches)}; each is in {file} at once")
-    todo.sort(key=lambda each: ((each[0] - 1) // BATCH, KINDS.index(each[1:]), each[0]))
-    for one, several in itertools.groupby(todo, key=lambda each: each[1:]):
-        with benches[one].clusters() as clusters:
-            for each, kind, _ in several:
-                compared = functools.partial(_compare, benches[one], kind, each)
-                found.append(_tried(compared, clusters))
-    return found.table()
-
-
-def _no_twins(bench: Bench) -> str:
-    """Return why this host has no room for two clusters; empty if it has."""
-    plan = bench.plans[DEFAULT_VARIANT]
-    free = feasible.disk_free_bytes(plan)
-    return choice.no_twins(bench.machine, (plan, plan), ((), ()), free)
+    todo.sort(key=lambda entry: ((entry[0] - 1) // BATCH, KINDS.index(entry[1:]), entry[0]))
+    for pair, several in itertools.groupby(todo, key=lambda entry: entry[1:]):
+        with benches[pair].clusters() as clusters:
+            for nth, kind, _ in several:
+                compared = functools.partial(_compare, benches[pair], kind, nth)
+                trials.append(_tried(compared, clusters))
+    return trials.table()
 
 
 def _compare(bench: Bench, kind: str, number: int, clusters: Clusters) -> dict[str, object]:
@@ -92,29 +87,19 @@ def _compare(bench: Bench, kind: str, number: int, clusters: Clusters) -> dict[s
         if kind == OF_TWINS:
             measure(contrast, 1)
         else:
-            until_s = time.monotonic() + 60 * limit_min(kind, contrast.design)
-            _decide(bench, contrast, writer, measure, until_s)
+            seconds = {contrast.name: bench.block_s}
+            board = Board((contrast,), judged.claims(), io.StringIO())
+            loop = Loop((contrast,), writer, measure, judged.findings, seconds, board)
+            loop.decide(time.monotonic() + 60 * limit_min(kind, contrast.design))
         return _line(kind, number, contrast.design, truth, writer.snapshot())
-
-
-def _decide(
-    bench: Bench,
-    contrast: Contrast,
-    writer: dataset.Writer,
-    measure: Callable[[Contrast, int], str],
-    until_s: float,
-) -> None:
-    seconds = {contrast.name: bench.block_s}
-    board = Board((contrast,), judged.claims(), io.StringIO())
-    Loop((contrast,), writer, measure, judged.findings, seconds, board).decide(until_s)
 
 
 def _line(
     kind: str, number: int, design: str, truth: float, data: dataset.Dataset
 ) -> dict[str, object]:
     """Judge a comparison, say how it went, and return its line; LabError without a block."""
-    found = judged.judge(data)
-    if not found.blocks:
+    result = judged.judge(data)
+    if not result.blocks:
         status = data.slices["status"].astype(str)
         raise LabError(
             "A comparison has no whole block",
@@ -124,15 +109,15 @@ def _line(
         )
     halves = -contrasts.log_ratios(data.slices, made.CONTRAST, "qps")
     logs = ("/".join(f"{log:.5f}" for log in block) for block in halves)
-    text = answer.headline(found)
+    text = answer.headline(result)
     if kind == OF_TWINS:
-        text = f"B over A {found.throughput.value:.4f}."
-    _say(f"{kind} {number}, {design}, true ratio {truth:g}: {text} {found.minutes:.1f} min")
-    value, low, high = found.throughput
+        text = f"B over A {result.throughput.value:.4f}."
+    _say(f"{kind} {number}, {design}, true ratio {truth:g}: {text} {result.minutes:.1f} min")
+    value, low, high = result.throughput
     return {
         "kind": kind, "number": number, "design": design, "truth": truth,
-        "outcome": found.outcome, "ratio": value, "low": low, "high": high,
-        "cpu_ratio": found.cpu.value, "blocks": found.blocks, "minutes": round(found.minutes, 2),
+        "outcome": result.outcome, "ratio": value, "low": low, "high": high,
+        "cpu_ratio": result.cpu.value, "blocks": result.blocks, "minutes": round(result.minutes, 2),
         "logs": " ".join(logs),
     }  # fmt: skip
 

@@ -51,7 +51,7 @@ def phases() -> list[Row]:
             running.plan = replace(plan, staggered=number % 2 == 1)
             _draw(running, host, replace(first, base=first.base / f"drawing-{number}"))
             for commands in zip(*map(sysbench.commands, jobs), strict=True):
-                typed = [[*running.client_prefix(), *each.argv] for each in commands]
+                typed = [[*running.client_prefix(), *command.argv] for command in commands]
                 with ThreadPoolExecutor(len(typed)) as pool:
                     one, other = pool.map(by_hand_qps, typed, [environment] * len(typed))
             logs[running.plan.staggered].append(math.log(one / other))

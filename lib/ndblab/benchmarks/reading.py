@@ -116,9 +116,9 @@ def _synthetic_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
     second = np.arange(1.0, RUN_S + 1)
 
     def every_second(keys: list[tuple], names: list[str]) -> pd.DataFrame:
-        each = pd.DataFrame(keys, columns=names)
+        keyed = pd.DataFrame(keys, columns=names)
         times = pd.DataFrame({"run_id": run_id, "t_s": second})
-        return times.merge(each, how="cross")
+        return times.merge(keyed, how="cross")
 
     servers = [("mysqld", 11 + number) for number in range(16)]
     nodes = [("ndbmtd", 1), ("ndbmtd", 2), *servers, ("sysbench", 0)]

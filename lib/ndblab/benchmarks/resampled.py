@@ -20,7 +20,6 @@ from ndblab.benchmarks.row import Row, shown
 from ndblab.comparing import judged
 from ndblab.comparing.request import MINUTES
 from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED
-from ndblab.error import MissingData
 from ndblab.measuring import recorded
 from ndblab.statistics import contrasts
 from ndblab.statistics.sequential import LOOKS
@@ -78,7 +77,7 @@ def pools(design: str) -> list[Pool]:
         for data in recorded.every()
         for contrast in data.manifest.get("contrasts", ())
         if contrast["design"] == design
-        for pool in _pool(_logs(data.slices, contrast["name"]))
+        for pool in _pool(judged.block_logs(data.slices, "qps", contrast["name"]))
     ]
 
 
@@ -120,14 +119,6 @@ def judge(
                 break
         trials.append((truth, outcome, ratio.value, look * block_s / 60))
     return pd.DataFrame(trials, columns=["truth", "outcome", "ratio", "minutes"])
-
-
-def _logs(slices: pd.DataFrame, name: str) -> np.ndarray:
-    """Return logarithms of the whole blocks of a contrast; none without any."""
-    try:
-        return -contrasts.log_ratios(slices, name)
-    except MissingData:
-        return np.empty((0, 1))
 
 
 def _pool(logs: np.ndarray) -> list[Pool]:

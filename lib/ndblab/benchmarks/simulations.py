@@ -75,8 +75,10 @@ def p95(rng: np.random.Generator) -> np.ndarray:
     return np.exp(np.round(np.log(lognormal(REPEATS, DEVIATION)(rng)) / step) * step)
 
 
-def _sweeps(rng: np.random.Generator, draws: int) -> Iterator[tuple[pd.DataFrame, list]]:
-    """Draw sweeps whose points have a true throughput of 1, with adjusted values by point."""
+def _sweeps(
+    rng: np.random.Generator, draws: int
+) -> Iterator[tuple[list[np.ndarray], estimate.Variability]]:
+    """Draw sweeps whose points have a true throughput of 1: adjusted values, and how they vary."""
     keys = [(n, c) for n in range(SERVERS) for c in range(POINTS)]
     rows = [(n, c, repeat) for n, c in keys for repeat in range(REPEATS)]
     table = pd.DataFrame(rows, columns=["servers", "clients", "repeat"])
@@ -86,20 +88,18 @@ def _sweeps(rng: np.random.Generator, draws: int) -> Iterator[tuple[pd.DataFrame
         logs += rng.normal(0, BLOCK, REPEATS)
         runs = table.assign(qps=np.exp(logs.ravel()))
         adjusted = blocks.block_adjusted(runs, "qps").to_numpy()
-        yield runs, list(adjusted.reshape(len(keys), REPEATS))
+        yield list(adjusted.reshape(len(keys), REPEATS)), blocks.variability(runs, "qps")
 
 
 def ratios(rng: np.random.Generator) -> Held:
     """Simulate ratios of two points of a sweep."""
-    held = []
-    for runs, values in _sweeps(rng, 300):
-        pooled = blocks.variability(runs, "qps")
-        found = [
-            estimate.ratio(a, b, pooled=pooled)
+    return [
+        [
+            _holds(estimate.ratio(a, b, pooled=pooled), 1.0)
             for a, b in zip(values[::2], values[1::2], strict=True)
         ]
-        held.append([_holds(one, 1.0) for one in found])
-    return held
+        for values, pooled in _sweeps(rng, 300)
+    ]
 
 
 def peaks(rng: np.random.Generator) -> Held:
@@ -107,11 +107,10 @@ def peaks(rng: np.random.Generator) -> Held:
     # Half of the points are as good as the best, as in the recorded curves.
     curve = np.array([0.2, 0.4, 0.7, 0.9, 1.0, 1.0, 1.0, 1.0])
     held = []
-    for runs, values in _sweeps(rng, 800):
-        pooled = blocks.variability(runs, "qps")
+    for values, pooled in _sweeps(rng, 800):
         points = np.array(values).reshape(SERVERS, POINTS, REPEATS) * curve[:, None]
-        found = [estimate.peak_ratio(points[n], points[n + 1], pooled) for n in (0, 2)]
-        held.append([_holds(one, 1.0) for one in found])
+        intervals = [estimate.peak_ratio(points[n], points[n + 1], pooled) for n in (0, 2)]
+        held.append([_holds(interval, 1.0) for interval in intervals])
     return held
 
 
@@ -121,15 +120,14 @@ def no_loss(rng: np.random.Generator) -> Held:
     Where the last point is best, nothing was measured past it, and nothing is called a loss.
     """
     held = []
-    for runs, values in _sweeps(rng, 600):
-        pooled = blocks.variability(runs, "qps")
+    for values, pooled in _sweeps(rng, 600):
         row = []
         for n in range(SERVERS):
             points = values[n * POINTS : (n + 1) * POINTS]
             best = int(np.argmax([runs.mean() for runs in points]))
             beyond = points[best + 1 : best + 2]
-            found = [estimate.ratio(one, points[best], sidak(POINTS), pooled) for one in beyond]
-            row.append(not any(one.high < 1 for one in found))
+            falls = [estimate.ratio(past, points[best], sidak(POINTS), pooled) for past in beyond]
+            row.append(not any(fall.high < 1 for fall in falls))
         held.append(row)
     return held
 
@@ -163,10 +161,10 @@ def contrast(effect: float) -> Simulation:
         halves = np.stack((slices[:, 0] - slices[:, 1], slices[:, 3] - slices[:, 2]), axis=1)
         units = effect + order[:, None] * halves
         for look in sequential.LOOKS:
-            found = sequential.interval(units[:look])
-            if found.low > 0 or found.high < 0:
+            interval = sequential.interval(units[:look])
+            if interval.low > 0 or interval.high < 0:
                 break
-        return _holds(found, effect)
+        return _holds(interval, effect)
 
     return _each(3000, held)
 
@@ -187,8 +185,8 @@ def parts(rng: np.random.Generator) -> Held:
     result = []
     for _ in range(4000):
         units = rng.normal(0, DEVIATION, sequential.LOOKS[-1])
-        found = [sequential.interval(units[:n]) for n in sequential.LOOKS]
-        result.append([all(_holds(one, 0.0) for one in found)])
+        intervals = [sequential.interval(units[:n]) for n in sequential.LOOKS]
+        result.append([all(_holds(interval, 0.0) for interval in intervals)])
     return result
 
 
@@ -214,7 +212,7 @@ def windows(window_s: int, run_s: int) -> Simulation:
             means = (sums[window_s:] - sums[:-window_s]) / window_s
             shares.append(np.mean(np.abs(means / values.mean() - 1) < NEAR))
             intervals.append(series.windows_share(pd.Series(values), window_s, NEAR))
-        return [[_holds(found, float(np.mean(shares)))] for found in intervals]
+        return [[_holds(interval, float(np.mean(shares)))] for interval in intervals]
 
     return held
 
@@ -257,8 +255,8 @@ def busy_checkpoints(length: int) -> Simulation:
     return _each(1000, held)
 
 
-def _holds(found: Estimate, truth: float) -> bool:
-    return bool(found.low <= truth <= found.high)
+def _holds(interval: Estimate, truth: float) -> bool:
+    return bool(interval.low <= truth <= interval.high)
 
 
 def recordings(number: int, between: float, draws: int = 4000) -> Simulation:

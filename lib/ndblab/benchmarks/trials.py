@@ -80,7 +80,7 @@ def rows(what: str, trials: pd.DataFrame, goals_pct: Mapping[float, float]) -> l
     """
     marks = [mark(*pair) for pair in zip(trials["truth"], trials["outcome"], strict=True)]
     sizes_pct = (100 * (trials["truth"].astype(float) - 1)).abs().round(1)
-    found = []
+    table = []
     for size_pct, mine in trials.assign(mark=marks).groupby(sizes_pct):
         shares = {name: 100 * float((mine["mark"] == name).mean()) for name in (RIGHT, WRONG, OPEN)}
         minutes = mine["minutes"].median()
@@ -94,8 +94,8 @@ def rows(what: str, trials: pd.DataFrame, goals_pct: Mapping[float, float]) -> l
             goal = {"at_most": MOST_WRONG_PCT}
             note += f"equivalent {shares[RIGHT]:.1f} %, "
         note += f"open {shares[OPEN]:.1f} %; half within {minutes:.1f} min"
-        found.append(Row(title, (value,), "%", note=note, **goal))
-    return found
+        table.append(Row(title, (value,), "%", note=note, **goal))
+    return table
 
 
 @dataclass(frozen=True)
@@ -140,21 +140,21 @@ class Trials:
         """Return the rows of the table: what was judged right, and how equal equal twins are."""
         known = self.known()
         compared = known[known["kind"].isin([PLANTED, EQUAL])]
-        found = []
+        table = []
         for design, mine in compared.groupby("design", sort=False):
             goal = {5.0: RIGHT_PCT_OF_TWINS if design == TWINS else RIGHT_PCT}
             longest = mine["limit_min"] * LONGER.get(design, 1)
-            found += rows(f"{design}, by CPU quotas", mine.assign(limit_min=longest), goal)
+            table += rows(f"{design}, by CPU quotas", mine.assign(limit_min=longest), goal)
         if len(compared):
             off = np.log(compared["ratio"] / compared["truth"])
             note = f"{len(off)} comparisons; median {math.exp(off.median()):.4f} of the truth"
             value = 100 * float(off.abs().median())
-            found.append(Row("measured off the truth", (value,), "%", note=note))
+            table.append(Row("measured off the truth", (value,), "%", note=note))
         own = known.loc[known["kind"] == OF_SQL, "ratio"].to_numpy(float)
         if len(own):
             what = "point selects of a .sql file, over sysbench's script"
-            found.append(Row(what, tuple(own), at_least=LEAST_OF_SQL))
-        return found + of_twins(known.loc[known["kind"] == OF_TWINS, "ratio"].to_numpy(float))
+            table.append(Row(what, tuple(own), at_least=LEAST_OF_SQL))
+        return table + of_twins(known.loc[known["kind"] == OF_TWINS, "ratio"].to_numpy(float))
 
 
 def of_twins(ratios: np.ndarray) -> list[Row]:

@@ -119,11 +119,7 @@ def handicap(kind: str, seed: int) -> World:
 def several(seed: int) -> World:
     """Return a world of many small effects of either sign, and three large enough to find."""
     rng = np.random.default_rng([seed, 2])
-    effects = {
-        (each.word, value): float(rng.normal(0, 0.02))
-        for each in space().tunables
-        for value in each.values
-    }
+    effects = _drawn(lambda: float(rng.normal(0, 0.02)))
     for place in rng.choice(_CHEAP + _DEAR, 3, replace=False):
         knob = space().tunables[place]
         effects[knob.word, knob.values[0]] = float(rng.uniform(0.05, 0.20))
@@ -133,11 +129,7 @@ def several(seed: int) -> World:
 def harmful(seed: int) -> World:
     """Return a world in which nearly every change harms, but one value each of two knobs gains."""
     rng = np.random.default_rng([seed, 5])
-    effects = {
-        (each.word, value): -abs(float(rng.normal(0, 0.08)))
-        for each in space().tunables
-        for value in each.values
-    }
+    effects = _drawn(lambda: -abs(float(rng.normal(0, 0.08))))
     for place in rng.choice(_CHEAP + _DEAR, 2, replace=False):
         knob = space().tunables[place]
         effects[knob.word, knob.values[-1]] = float(rng.uniform(0.05, 0.15))
@@ -147,9 +139,12 @@ def harmful(seed: int) -> World:
 def faint(seed: int) -> World:
     """Return a world of effects too small to be confirmed in a short search."""
     rng = np.random.default_rng([seed, 7])
-    return World(
-        {(t.word, v): float(rng.normal(0, 0.01)) for t in space().tunables for v in t.values}, seed
-    )
+    return World(_drawn(lambda: float(rng.normal(0, 0.01))), seed)
+
+
+def _drawn(effect: Callable[[], float]) -> dict[tuple[str, Value], float]:
+    """Draw an effect for each value of each knob."""
+    return {(t.word, value): effect() for t in space().tunables for value in t.values}
 
 
 def search(world: World, budget_s: float = HOUR_S) -> tuple[Outcome, History]:
@@ -162,9 +157,9 @@ def search(world: World, budget_s: float = HOUR_S) -> tuple[Outcome, History]:
     return wanted.stands(history), history
 
 
-def chosen(found: Outcome) -> Configuration:
+def chosen(result: Outcome) -> Configuration:
     """Return the configuration that a search ends with."""
-    return found.winner.configuration if found.winner else BASELINE
+    return result.winner.configuration if result.winner else BASELINE
 
 
 def on_single_runs(world: World) -> Configuration:
@@ -172,21 +167,21 @@ def on_single_runs(world: World) -> Configuration:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    now, knobs_of = 1, space().tunables
+    now, tunables = 1, space().tunables
     study = optuna.create_study(
         direction="maximize", sampler=optuna.samplers.TPESampler(seed=world.seed)
     )
-    study.enqueue_trial({each.word: now for each in knobs_of})
+    study.enqueue_trial({tunable.word: now for tunable in tunables})
     for _ in range(int(HOUR_S / RUN_S)):
         trial = study.ask()
-        picked = {t.word: trial.suggest_categorical(t.word, [now, *t.values]) for t in knobs_of}
+        picked = {t.word: trial.suggest_categorical(t.word, [now, *t.values]) for t in tunables}
         own = made({word: value for word, value in picked.items() if value != now})
         study.tell(trial, world.single_run(own))
     return made({w: value for w, value in study.best_params.items() if value != now})
 
 
 @dataclass(frozen=True)
-class Found:
+class Achieved:
     """What searches achieved: losses won back, and intervals and exclusions that hold the truth.
 
     A value is NaN where there are none. `limited` is how often the best configuration tried is
@@ -203,28 +198,28 @@ class Found:
     trials: float
 
 
-def simulate(worlds: Callable[[int], World], number: int, budget_s: float = HOUR_S) -> Found:
+def simulate(worlds: Callable[[int], World], number: int, budget_s: float = HOUR_S) -> Achieved:
     """Search in so many worlds, and return how often a search kept its promises."""
     winners, recovered, regret, held, trials = [], [], [], [], []
     excluded, limited, excludes = [], [], []
     for seed in shown(range(number), "tune"):
         world = worlds(seed)
-        found, history = search(world, budget_s)
-        own = world.gain(chosen(found))
-        winners.append(found.winner is not None)
-        recovered.append(bool(found.winner) and own >= PART * world.best)
+        result, history = search(world, budget_s)
+        own = world.gain(chosen(result))
+        winners.append(result.winner is not None)
+        recovered.append(bool(result.winner) and own >= PART * world.best)
         regret.append(world.best - own)
         trials.append(len(history.records))
-        if found.winner:
-            held.append(found.winner.log_low <= own <= found.winner.log_high)
-        elif not math.isnan(found.excluded):
-            limits = outcome.upper_limits(history, found.finalists)
+        if result.winner:
+            held.append(result.winner.log_low <= own <= result.winner.log_high)
+        elif not math.isnan(result.excluded):
+            limits = outcome.upper_limits(history, result.finalists)
             best = max(limits, key=world.gain, default=BASELINE)
-            excludes.append(found.excluded)
-            excluded.append(math.expm1(world.gain(best)) <= found.excluded)
+            excludes.append(result.excluded)
+            excluded.append(math.expm1(world.gain(best)) <= result.excluded)
             limited += [world.gain(best) <= limits[best]] if limits else []
     typical = [float(np.median(excludes))] if excludes else []
-    return Found(*(float(np.mean(each)) if each else math.nan for each in (
+    return Achieved(*(float(np.mean(values)) if values else math.nan for values in (
         winners, recovered, regret, held, excluded, limited, typical, trials)))  # fmt: skip
 
 
@@ -237,24 +232,24 @@ def tuned(number: int = 1000, planted: int = 200, compared: int = 40) -> list[Ro
         *_exclusions("effects too small to find", simulate(faint, planted, SHORT_S)),
     ]
     for kind, loss in HANDICAPS.items():
-        found = simulate(partial(handicap, kind), planted)
+        achieved = simulate(partial(handicap, kind), planted)
         what = f"tune, {1 - math.exp(-loss):.0%} lost by a {kind} knob"
-        rows.append(Row(f"{what}: won back", (100 * found.recovered,), "%", at_least=80))
-        rows.append(Row(f"{what}: interval holds", (100 * found.held,), "%", at_least=95))
-    found = simulate(several, planted)
-    rows.append(Row("tune, several effects: interval holds", (100 * found.held,), "%",
+        rows.append(Row(f"{what}: won back", (100 * achieved.recovered,), "%", at_least=80))
+        rows.append(Row(f"{what}: interval holds", (100 * achieved.held,), "%", at_least=95))
+    achieved = simulate(several, planted)
+    rows.append(Row("tune, several effects: interval holds", (100 * achieved.held,), "%",
                     at_least=95))  # fmt: skip
     return [*rows, *_regrets(compared)]
 
 
-def _exclusions(worlds: str, found: Found) -> list[Row]:
+def _exclusions(worlds: str, achieved: Achieved) -> list[Row]:
     """Return how often the excluded gain holds, and the limit of the best one tried."""
-    note = f"median of the excluded gains: {found.excludes:.1%}"
+    note = f"median of the excluded gains: {achieved.excludes:.1%}"
     return [
-        Row(f"tune, {worlds}: the excluded gain holds", (100 * found.excluded,), "%",
+        Row(f"tune, {worlds}: the excluded gain holds", (100 * achieved.excluded,), "%",
             at_least=95, note=note),
-        Row(f"tune, {worlds}: the limit of the best one tried holds", (100 * found.limited,), "%",
-            at_least=95),
+        Row(f"tune, {worlds}: the limit of the best one tried holds", (100 * achieved.limited,),
+            "%", at_least=95),
     ]  # fmt: skip
 
 
@@ -269,7 +264,7 @@ def _regrets(compared: int) -> list[Row]:
     for name, world in worlds.items():
         ours = simulate(world, compared)
         plain = [
-            (each := world(seed)).best - each.gain(on_single_runs(each))
+            (planted := world(seed)).best - planted.gain(on_single_runs(planted))
             for seed in shown(range(compared), "optuna")
         ]
         note = (

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ndblab.comparing import choice, knobs, made
-from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, WITHIN, Judged
+from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED, WITHIN, Judged, outcome
 from ndblab.formatting import count, listed
 from ndblab.planning import setting_value
 from ndblab.statistics.estimate import Estimate
@@ -19,15 +19,15 @@ _TABLE_FULL = "returned error 1114 "
 """Part of sysbench's message when the data nodes' DataMemory is full."""
 
 
-def sentence(found: Judged, within: float = WITHIN) -> str:
+def sentence(result: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what the measurement took."""
-    parts = [headline(found, within)]
-    parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
-    if found.worse and found.outcome == SLOWER:
-        parts += [f"B is worse by {listed(found.worse)}, too."]
-    elif found.worse:
-        parts += [f"So B is worse by {listed(found.worse)}, whatever its throughput."]
-    parts += [_errors(found), _disturbed(found), _took(found)]
+    parts = [headline(result, within)]
+    parts += [_guard("p95", result.p95, within), _guard("CPU a query", result.cpu, within)]
+    if result.worse and result.outcome == SLOWER:
+        parts += [f"B is worse by {listed(result.worse)}, too."]
+    elif result.worse:
+        parts += [f"So B is worse by {listed(result.worse)}, whatever its throughput."]
+    parts += [_errors(result), _disturbed(result), _took(result)]
     return " ".join(filter(None, parts))
 
 
@@ -54,28 +54,38 @@ def to_paste(sides: Sides) -> str:
 
 
 def to_json(
-    found: Judged, sides: Sides, design: str, within: float, dataset: str, go_on: str
+    result: Judged, sides: Sides, design: str, within: float, dataset: str, go_on: str
 ) -> dict[str, object]:
     """Return the answer as plain data; ratios are B over A, null where nothing is known yet."""
     return {
-        "outcome": found.outcome,
+        "outcome": result.outcome,
         "within": within,
         "a": [str(setting) for setting in sides.of("a")],
         "b": [str(setting) for setting in sides.of("b")],
         "design": design,
-        "throughput": _plain(found.throughput),
-        "p95": _plain(found.p95),
-        "cpu_per_query": _plain(found.cpu),
-        "slices_with_errors": dict(found.errors),
-        "worse": list(found.worse),
-        "qps": {side: round(value, 1) for side, value in found.qps.items()},
-        "blocks": found.blocks,
-        "minutes": round(found.minutes, 1),
-        "cluster_starts": found.starts,
+        "throughput": plain(result.throughput),
+        "p95": plain(result.p95),
+        "cpu_per_query": plain(result.cpu),
+        "slices_with_errors": dict(result.errors),
+        "worse": list(result.worse),
+        "qps": {side: round(value, 1) for side, value in result.qps.items()},
+        "blocks": result.blocks,
+        "minutes": round(result.minutes, 1),
+        "cluster_starts": result.starts,
         "dataset": dataset,
         "go_on": go_on,
-        "exit_status": found.status,
+        "exit_status": result.status,
     }
+
+
+def plain(ratio: Estimate) -> dict[str, float | None]:
+    """Return a ratio with its interval as plain data."""
+    return {name: known(number) for name, number in ratio._asdict().items()}
+
+
+def known(number: float) -> float | None:
+    """Return a number as plain data; None where it is not known, or infinite."""
+    return round(number, 5) if math.isfinite(number) else None
 
 
 def percent(ratio: float) -> str:
@@ -88,21 +98,20 @@ def percent(ratio: float) -> str:
     return f"{value:+.1f}" if value else "0.0"
 
 
-def headline(found: Judged, within: float = WITHIN) -> str:
+def headline(result: Judged, within: float = WITHIN) -> str:
     """Say how the throughput of B compares with that of A."""
-    ratio = found.throughput
+    ratio = result.throughput
     if math.isnan(ratio.value):
-        why = f": {found.void}" if found.void else ""
-        if _TABLE_FULL in found.void:
+        why = f": {result.void}" if result.void else ""
+        if _TABLE_FULL in result.void:
             why = ", as the load filled the data nodes' memory: give both sides more, such as "
             why += "DataMemory=2G"
         return f"Undecided: there is no whole block yet{why}."
-    size = f"{abs(100 * (ratio.value - 1)):.1f} %"
-    if found.outcome == FASTER:
-        return f"B is {size} faster ({_interval(ratio)})."
-    if found.outcome == SLOWER:
-        return f"B is {size} slower ({_interval(ratio)})."
-    if found.outcome == EQUIVALENT:
+    if result.outcome == FASTER:
+        return f"B is {_size(ratio)} faster ({_interval(ratio)})."
+    if result.outcome == SLOWER:
+        return f"B is {_size(ratio)} slower ({_interval(ratio)})."
+    if result.outcome == EQUIVALENT:
         return f"B and A are equivalent within {100 * within:g} % ({_interval(ratio)})."
     if not ratio.bounded:
         return f"Undecided: B {percent(ratio.value)} %, without an interval yet."
@@ -113,35 +122,40 @@ def _guard(name: str, ratio: Estimate, within: float) -> str:
     """Say how a quantity changed; less of it is better."""
     if not ratio.bounded:
         return ""
-    if 1 - within <= ratio.low and ratio.high <= 1 + within:
-        return f"{name} unchanged ({_interval(ratio)})."
-    if ratio.low > 1 or ratio.high < 1:
-        word = "more" if ratio.low > 1 else "less"
-        return f"{name} {abs(100 * (ratio.value - 1)):.1f} % {word} ({_interval(ratio)})."
-    return f"{name} open ({_interval(ratio)})."
+    words = {
+        EQUIVALENT: "unchanged",
+        FASTER: f"{_size(ratio)} more",
+        SLOWER: f"{_size(ratio)} less",
+        UNDECIDED: "open",
+    }
+    return f"{name} {words[outcome(ratio, within)]} ({_interval(ratio)})."
 
 
-def _took(found: Judged) -> str:
+def _size(ratio: Estimate) -> str:
+    return f"{abs(100 * (ratio.value - 1)):.1f} %"
+
+
+def _took(result: Judged) -> str:
     """Say what the whole blocks took; before the first, the minutes of slices mean nothing."""
-    if not found.blocks:
+    if not result.blocks:
         return ""
-    took = [count(round(found.minutes), "minute"), count(found.blocks, "block")]
+    took = [count(round(result.minutes), "minute"), count(result.blocks, "block")]
     # The lab does not start a cluster that it is attached to.
-    took += [count(found.starts, "cluster start")] if found.starts else []
+    took += [count(result.starts, "cluster start")] if result.starts else []
     return f"{', '.join(took)}."
 
 
-def _errors(found: Judged) -> str:
-    if not any(found.errors.values()):
+def _errors(result: Judged) -> str:
+    if not any(result.errors.values()):
         return ""
-    return f"Slices left out for errors: {found.errors['a']} of A, {found.errors['b']} of B."
+    return f"Slices left out for errors: {result.errors['a']} of A, {result.errors['b']} of B."
 
 
-def _disturbed(found: Judged) -> str:
-    if not found.disturbed:
+def _disturbed(result: Judged) -> str:
+    if not result.disturbed:
         return ""
-    are = "is" if found.disturbed == 1 else "are"
-    return f"Others on the host disturbed {count(found.disturbed, 'slice')}, which {are} left out."
+    are = "is" if result.disturbed == 1 else "are"
+    return f"Others on the host disturbed {count(result.disturbed, 'slice')}, which {are} left out."
 
 
 def _interval(ratio: Estimate) -> str:
@@ -150,16 +164,16 @@ def _interval(ratio: Estimate) -> str:
 
 def _changed(sides: Sides) -> dict[str, list[str]]:
     """Return the lines of B's files that A's do not have, by section."""
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for setting in sides.b:
         if setting.knob.file not in (knobs.CONFIG_INI, knobs.MY_CNF):
             continue
         for section, own in made.configured(setting).items():
-            found.setdefault(section, []).extend(
+            lines.setdefault(section, []).extend(
                 f"# without {name}" if value is None else f"{name}={value}"
                 for name, value in own.items()
             )
-    return found
+    return lines
 
 
 def _statements(sides: Sides) -> list[str]:
@@ -172,14 +186,6 @@ def _literal(value: int | str) -> str:
     if setting_value.numeral(str(value)) is not None or value in ("ON", "OFF"):
         return str(value)
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def _plain(ratio: Estimate) -> dict[str, float | None]:
-    names = ("value", "low", "high")
-    return {
-        name: None if math.isnan(part) else round(part, 5)
-        for name, part in zip(names, ratio, strict=True)
-    }
 
 
 def said(sides: Sides) -> str:

@@ -44,20 +44,20 @@ def compare(request: Request) -> tuple[str, int]:
     limit, band = request.limit, request.band
     load = loaded(request)
     target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
-    found = prepare(request, binaries, target, load)
+    prepared = prepare(request, binaries, target, load)
     asked = measuring.Request(
-        request.profile, overrides=found.overrides, again=request.again, minutes=limit,
+        request.profile, overrides=prepared.overrides, again=request.again, minutes=limit,
         attach=(request.attach, request.endpoints), judging=comparison.judging(request),
     )  # fmt: skip
     if request.only_plan and request.as_json:
-        return json.dumps(found.to_json(limit), indent=1), 0
+        return json.dumps(prepared.to_json(limit), indent=1), 0
     if request.only_plan:
-        text = attaching.describe_only(found.experiment, asked)
-        return f"{found.plan(limit)}\n\n{text}", 0
-    print(found.plan(limit), file=sys.stderr)
-    data = attaching.measure(found.experiment, asked)
-    picture = figure.save(data, judged.judge(data, band), found.sides, band, PICTURES)
-    return comparison.answered(found, data, request, {"Figure": picture})
+        text = attaching.describe_only(prepared.experiment, asked)
+        return f"{prepared.plan(limit)}\n\n{text}", 0
+    print(prepared.plan(limit), file=sys.stderr)
+    data = attaching.measure(prepared.experiment, asked)
+    picture = figure.save(data, judged.judge(data, band), prepared.sides, band, PICTURES)
+    return comparison.answered(prepared, data, request, {"Figure": picture})
 
 
 def prepare(request: Request, binaries: Binaries, target: Target, workload: Workload) -> Comparison:
@@ -89,13 +89,13 @@ def check(parsed: Sides, may_change: bool) -> None:
     if refused := [setting for setting in settings if not _allowed(setting)]:
         raise LabError(
             "A cluster that runs already is not restarted or configured",
-            found="; ".join(f"{each}: {_way(each)}" for each in refused),
+            found="; ".join(f"{setting}: {_way(setting)}" for setting in refused),
             expected="variables of mysqld that can be set while it runs, table options, servers, "
             "clients",
             next_step="Leave these out, or compare them on the lab's own clusters, without "
             "--attach.",
         )
-    set_ = [str(each) for each in settings if each.knob.file == knobs.MY_CNF]
+    set_ = [str(setting) for setting in settings if setting.knob.file == knobs.MY_CNF]
     if set_ and not may_change:
         raise LabError(
             "Global variables of the attached MySQL servers would be set for this",
@@ -125,20 +125,20 @@ def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:
     """Return the current values of the variables that would be set; all servers must agree."""
     settings = [*parsed.both, *parsed.a, *parsed.b]
     names = {knobs.folded(s.knob.name) for s in settings if s.knob.file == knobs.MY_CNF}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for place in range(1, len(target.endpoints) + 1) if names else ():
         with target.session(place) as session:
             shown = put_back.shown(session, names)
         for name, value in shown.items():
-            if not setting_value.same(found.setdefault(name, value), value):
+            if not setting_value.same(values.setdefault(name, value), value):
                 raise LabError(
                     f"The endpoints do not agree on {name}",
-                    found=f"{found[name]} on {target.endpoints[0]}, {value} on "
+                    found=f"{values[name]} on {target.endpoints[0]}, {value} on "
                     f"{target.endpoints[place - 1]}",
                     expected="the same value on all of them",
                     next_step="Compare on endpoints that agree, or let them agree first.",
                 )
-    return {("mysqld", name): value for name, value in found.items()}
+    return {("mysqld", name): value for name, value in values.items()}
 
 
 def loaded(request: Request) -> Workload:

@@ -78,6 +78,12 @@ _IN_TURNS = {
     TWINS: "two clusters started at the same moment, whose clients work in turn, a second each, "
     "A B B A, places swapped with each start",
 }
+_WHEN = {
+    knobs.LIVE: "while servers run",
+    knobs.SESSION: "with new sessions",
+    knobs.NEW_TABLES: "with the tables",
+    knobs.MYSQLD: "with a restart of the MySQL servers",
+}
 RESTARTS_FOR = {
     knobs.LIVE: "nothing is restarted",
     knobs.SESSION: "nothing is restarted; new sessions have it",
@@ -120,18 +126,13 @@ class Choice:
         """Say what will be done, and why."""
         words = _IN_TURNS if self.turns else _WORDS
         pause = ", with a pause of a second where the side changes" if self.pause_s else ""
-        text, one = f"{words[self.design]}{pause}, since ", len(self.because) == 1
+        names, one = listed(self.because), len(self.because) == 1
         if self.unlisted:
-            text += f"the lab does not know how {listed(self.because)} {'is' if one else 'are'} "
-            text += "changed"
-            return f"{text}; not twins: {self.instead}" if self.instead else text
-        text += f"{listed(self.because)} {'changes' if one else 'change'}"
-        text += {
-            knobs.LIVE: " while servers run",
-            knobs.SESSION: " with new sessions",
-            knobs.NEW_TABLES: " with the tables",
-            knobs.MYSQLD: " with a restart of the MySQL servers",
-        }.get(self.change, " with a restart of data nodes")
+            why = f"the lab does not know how {names} {'is' if one else 'are'} changed"
+        else:
+            when = _WHEN.get(self.change, "with a restart of data nodes")
+            why = f"{names} {'changes' if one else 'change'} {when}"
+        text = f"{words[self.design]}{pause}, since {why}"
         return f"{text}; not twins: {self.instead}" if self.instead else text
 
 

@@ -188,32 +188,32 @@ def answered(
     written : files that the answer names, by what they are.
     """
     within, command, parsed = request.band, request.command, comparison.sides
-    found = judged.judge(data, within)
+    result = judged.judge(data, within)
     go_on = ""
-    if found.outcome == judged.UNDECIDED:
+    if result.outcome == judged.UNDECIDED:
         more = judged.more_minutes(data, within, comparison.block_s)
         go_on = f"{command} --minutes {more}"
     if request.as_json:
         design, path = comparison.choice.design, str(data.path)
-        plain = answer.to_json(found, parsed, design, within, path, go_on)
-        return json.dumps(plain, indent=1), found.status
-    lines = [answer.said(parsed), "", answer.sentence(found, within), "", answer.to_paste(parsed)]
+        plain = answer.to_json(result, parsed, design, within, path, go_on)
+        return json.dumps(plain, indent=1), result.status
+    lines = [answer.said(parsed), "", answer.sentence(result, within), "", answer.to_paste(parsed)]
     lines += ["", f"Go on: {go_on}"] if go_on else ["", f"Measure it anew: {command} --again"]
     lines += [f"{what}: {file}" for what, file in written.items() if file]
-    return "\n".join([*lines, f"Dataset: {data.path}"]), found.status
+    return "\n".join([*lines, f"Dataset: {data.path}"]), result.status
 
 
 def resolved(
     given: str, schema: str | None, writes: bool, in_place: bool = False
 ) -> resolving.Workload:
     """Return the workload that the user means, as `resolving.resolve` does; it must have a rate."""
-    found = resolving.resolve(given, schema, writes, in_place=in_place)
-    if registry.ends_by_itself(found.name):
+    workload = resolving.resolve(given, schema, writes, in_place=in_place)
+    if registry.ends_by_itself(workload.name):
         raise LabError(
             f"{given} cannot be compared: it ends by itself and has no rate of queries",
             next_step="Choose another --workload.",
         )
-    return found
+    return workload
 
 
 def programs() -> Binaries:
@@ -244,8 +244,8 @@ def size_of(
     points = [made.point(parsed, side, common) for side in made.VARIANTS]
     given = {
         **request.given,
-        "servers": sorted({each.servers for each in points}),
-        "clients": sorted({each.clients for each in points}),
+        "servers": sorted({point.servers for point in points}),
+        "clients": sorted({point.clients for point in points}),
     }
     return experiment.size(request.profile, given), given
 
@@ -265,4 +265,4 @@ def _engines(parsed: Sides, binaries: Binaries) -> str | None:
             expected="engine=... on one side, or another on each",
             next_step="Leave it out to compare with the installation in use.",
         )
-    return ",".join(str(each or binaries.basedir) for each in named)
+    return ",".join(str(name or binaries.basedir) for name in named)

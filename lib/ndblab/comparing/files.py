@@ -44,8 +44,8 @@ def read(path: Path) -> tuple[Pairs, tuple[str, ...]]:
 
 
 def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
-    there = [folder / name for name in (config.CONFIG_INI, config.MY_CNF)]
-    there = [file for file in there if file.is_file()]
+    names = config.CONFIG_INI, config.MY_CNF
+    there = [file for name in names if (file := folder / name).is_file()]
     if not there:
         raise LabError(
             f"{folder} has no configuration",
@@ -117,14 +117,14 @@ def _of_toml(file: Path) -> Pairs:
     pairs = []
     for name, value in table.items():
         inner = value.items() if isinstance(value, dict) else [("", value)]
-        for key, each in inner:
-            if not isinstance(each, str | int):
+        for key, entry in inner:
+            if not isinstance(entry, str | int):
                 raise LabError(
                     f"{file} has a value that no setting can have",
-                    found=f"{key or name} = {each}",
+                    found=f"{key or name} = {entry}",
                     expected="a text, a whole number, true or false; sections as tables",
                     next_step='Write it as a text, such as "64K".',
                 )
-            text = ("off", "on")[each] if isinstance(each, bool) else str(each)
+            text = ("off", "on")[entry] if isinstance(entry, bool) else str(entry)
             pairs.append((f"{name}:{key}" if key else name, text))
     return tuple(pairs)

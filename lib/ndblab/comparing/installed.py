@@ -96,17 +96,17 @@ def variables(text: str) -> dict[str, str]:
 
 def parameters(text: str) -> dict[str, dict[str, str]]:
     """Read the first section of each kind that `ndb_mgmd --print-full-config` prints."""
-    found: dict[str, dict[str, str]] = {}
+    sections: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
     for line in text.splitlines():
         if head := _HEAD.fullmatch(line):
             section = _SECTION.get(head[1].lower(), "")
-            current = {} if not section or section in found else found.setdefault(section, {})
+            current = {} if not section or section in sections else sections.setdefault(section, {})
         elif current is not None and "=" in line:
             name, _, value = line.partition("=")
             if not placed(name) and not name.startswith("__"):
                 current[name] = value
-    return found
+    return sections
 
 
 def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:

@@ -34,7 +34,6 @@ GUARDS = (P95, CPU, ERRORS)
 GUARD_CONFIDENCE = 1 - (1 - CONFIDENCE) / len(GUARDS)
 _GAP_S = 120
 """Slices further apart belong to two measurements, or a cluster start lies between them."""
-UNKNOWN = Estimate(math.nan)
 
 
 @dataclass(frozen=True)
@@ -84,15 +83,16 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
     """Judge a comparison as far as it has been measured."""
     slices = data.slices
     mine = slices[slices["contrast"] == CONTRAST]
-    ratio = _ratio(mine, "qps", CONFIDENCE)
-    p95 = _ratio(mine, "latency_p95_ms", GUARD_CONFIDENCE)
-    cpu = _ratio(mine, _cpu_us(mine, data.tables["processes"]), GUARD_CONFIDENCE)
+    logs = block_logs(mine, "qps")
+    ratio = contrasts.ratio(logs)
+    p95 = contrasts.ratio(block_logs(mine, "latency_p95_ms"), GUARD_CONFIDENCE)
+    cpu_us = _cpu_us(mine, data.tables["processes"])
+    cpu = contrasts.ratio(block_logs(mine, cpu_us), GUARD_CONFIDENCE)
     status = mine["status"].astype(str)
     failed = mine[status.str.startswith("errors:") | status.str.startswith("reconnects:")]
     errors = {side: int((failed["side"] == side).sum()) for side in ("a", "b")}
-    worse = [name for name, each in ((P95, p95), (CPU, cpu)) if each.low > 1 + within]
+    worse = [name for name, guard in ((P95, p95), (CPU, cpu)) if guard.low > 1 + within]
     worse += [ERRORS] if _more_errors(errors) else []
-    logs = _logs(mine, "qps")
     good = mine[status == OK]
     means = good.groupby("side", observed=True)["qps"].mean()
     return Judged(
@@ -108,14 +108,14 @@ def blocks(data: Dataset, contrast: str = CONTRAST) -> tuple[np.ndarray, ...]:
     slices = data.slices
     mine = slices[slices["contrast"] == contrast]
     quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
-    return tuple(contrasts.of_blocks(_logs(mine, each, contrast)) for each in quantities)
+    logs = (block_logs(mine, quantity, contrast) for quantity in quantities)
+    return tuple(map(contrasts.of_blocks, logs))
 
 
 def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:
     """Return the one finding that measuring goes on for."""
-    slices = data.slices
-    logs = _logs(slices[slices["contrast"] == CONTRAST], "qps")
-    ratio = contrasts.ratio(logs) if logs.size else UNKNOWN
+    logs = block_logs(data.slices, "qps")
+    ratio = contrasts.ratio(logs)
     decided = outcome(ratio, within)
     if decided != UNDECIDED:
         return {THROUGHPUT: Finding(decided, _numbers(ratio), "", ratio)}
@@ -130,23 +130,18 @@ def more_minutes(data: Dataset, within: float, block_s: float) -> int:
     ----------
     block_s : expected seconds of a block, used until one has been measured.
     """
-    found = judge(data, within)
-    block_s = 60 * found.minutes / found.blocks if found.blocks else block_s
+    result = judge(data, within)
+    block_s = 60 * result.minutes / result.blocks if result.blocks else block_s
     open_ = findings(data, within)
-    standing = Standing(open_, {CONTRAST: found.blocks}, {CONTRAST: block_s})
+    standing = Standing(open_, {CONTRAST: result.blocks}, {CONTRAST: block_s})
     return board.minutes(standing, open_)
 
 
 def claims(within: float = WITHIN) -> dict[str, Claim]:
     """Return what the board draws an interval against: the range that counts as equivalent."""
     blank = dict.fromkeys(Claim.__dataclass_fields__, "")
-    return {
-        THROUGHPUT: Claim(
-            **blank
-            | {"id": THROUGHPUT, "comparison": "between", "budgets": {}}
-            | {"low": 1 - within, "high": 1 + within}
-        )
-    }
+    own = {"id": THROUGHPUT, "comparison": "between", "budgets": {}}
+    return {THROUGHPUT: Claim(**blank | own | {"low": 1 - within, "high": 1 + within})}
 
 
 def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
@@ -160,7 +155,9 @@ def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
     return {look: max(apart[look], alike[look]) for look in apart}
 
 
-def _logs(slices: pd.DataFrame, quantity: str | pd.Series, contrast: str = CONTRAST) -> np.ndarray:
+def block_logs(
+    slices: pd.DataFrame, quantity: str | pd.Series, contrast: str = CONTRAST
+) -> np.ndarray:
     """Return logarithms of B over A, block by block; none before there is a whole block."""
     try:
         return -contrasts.log_ratios(slices, contrast, quantity)
@@ -168,19 +165,14 @@ def _logs(slices: pd.DataFrame, quantity: str | pd.Series, contrast: str = CONTR
         return np.empty((0, 1))
 
 
-def _ratio(slices: pd.DataFrame, quantity: str | pd.Series, confidence: float) -> Estimate:
-    logs = _logs(slices, quantity)
-    return contrasts.ratio(logs, confidence) if logs.size else UNKNOWN
-
-
 def _cpu_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     """Return the CPU time of a query by run id; nothing where it was not recorded."""
     good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
     try:
-        found = cpu_use.serving_query_us(good, processes)
+        cpu_us = cpu_use.serving_query_us(good, processes)
     except (MissingData, ValueError):
         return pd.Series(dtype=float)
-    return pd.Series(found.to_numpy(float), index=good["run_id"].astype(str))
+    return pd.Series(cpu_us.to_numpy(float), index=good["run_id"].astype(str))
 
 
 def _void(status: pd.Series) -> str:

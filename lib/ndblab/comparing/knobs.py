@@ -97,7 +97,7 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
     if not mine:
         names = {knob.name for knob in listed}
         close = difflib.get_close_matches(name, names, 3) or difflib.get_close_matches(
-            folded(name), {folded(each) for each in names}, 3
+            folded(name), {folded(other) for other in names}, 3
         )
         raise LabError(
             f"No setting is called {word}",

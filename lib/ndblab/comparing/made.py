@@ -98,14 +98,14 @@ def experiment(
     points = {side: point(sides, side, load) for side in VARIANTS}
     swept = tuple(points.values()) if choice.design in _ONE_CLUSTER else (points[designs.A],)
     contrast = Contrast(
-        CONTRAST, choice.design, *(Side(each) for each in points.values()), (THROUGHPUT,),
+        CONTRAST, choice.design, *(Side(at) for at in points.values()), (THROUGHPUT,),
         one_start=True, turns=choice.turns, pause_s=choice.pause_s,
     )  # fmt: skip
 
     def compared(
-        made: Experiment, size: Profile, found: pd.DataFrame | None
+        made: Experiment, size: Profile, measured: pd.DataFrame | None
     ) -> tuple[Contrast, ...]:
-        return (replace(contrast, turns=False, pause_s=0) if _too_long(found) else contrast,)
+        return (replace(contrast, turns=False, pause_s=0) if _too_long(measured) else contrast,)
 
     return Experiment(
         NAME,
@@ -125,11 +125,11 @@ def experiment(
     )
 
 
-def _too_long(found: pd.DataFrame | None) -> bool:
+def _too_long(measured: pd.DataFrame | None) -> bool:
     """Return whether the queries of the first runs last too long for turns of a second."""
-    if found is None or found.empty:
+    if measured is None or measured.empty:
         return False
-    return bool((found["latency_p95_ms_mean"] > LONGEST_MS).any())
+    return bool((measured["latency_p95_ms_mean"] > LONGEST_MS).any())
 
 
 def asked(sides: Sides) -> dict[str, object]:
@@ -154,10 +154,10 @@ def sides_of(known: Mapping[str, Any]) -> Sides:
         return Setting(knob, knobs.value(knob, text))
 
     a, b = ([setting(word) for word in known[side]] for side in VARIANTS)
-    both = tuple(each for each in a if each in b)
+    both = tuple(s for s in a if s in b)
     return Sides(
-        tuple(each for each in a if each not in both),
-        tuple(each for each in b if each not in both),
+        tuple(s for s in a if s not in both),
+        tuple(s for s in b if s not in both),
         both,
     )
 
@@ -186,9 +186,9 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
         quotas=_quotas(sides, side) if _splits(sides) else {},
         table_options=_table_options(sides.of(side)),
     )
-    own = sides.a if side == designs.A else sides.b
     if design == RESTARTS:
         made = replace(made, **_kind(sides, side))
+    own = sides.own(side)
     for setting in sides.of(side):
         if design == RESTARTS and setting in own:
             continue
@@ -243,9 +243,8 @@ def _with(made: Variant, setting: Setting) -> Variant:
 
 def _kind(sides: Sides, side: str) -> dict[str, object]:
     """Return what marks a side's servers in a shared cluster: their options and their pool."""
-    own = sides.a if side == designs.A else sides.b
     options = {}
-    for setting in own:
+    for setting in sides.own(side):
         if setting.knob.file == knobs.MY_CNF and setting.knob.name != POOL:
             options |= configured(setting)["mysqld"]
     pools = any(knob.name == POOL for knob in sides.differing)
@@ -256,9 +255,9 @@ def _kind(sides: Sides, side: str) -> dict[str, object]:
 def servers_of(sides: Sides) -> dict[str, object]:
     """Return the servers of a cluster in which each side has its own."""
     kinds = [_kind(sides, side) for side in VARIANTS]
-    shape: dict[str, object] = {"server_options": tuple(each["server_options"] for each in kinds)}
+    shape: dict[str, object] = {"server_options": tuple(kind["server_options"] for kind in kinds)}
     if kinds[0]["connections"]:
-        shape["connection_pools"] = tuple(each["connections"] for each in kinds)
+        shape["connection_pools"] = tuple(kind["connections"] for kind in kinds)
     return shape
 
 

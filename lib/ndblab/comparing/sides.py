@@ -49,7 +49,11 @@ class Sides:
 
     def of(self, side: str) -> tuple[Setting, ...]:
         """Return all settings of side "a" or "b"."""
-        return (*self.both, *(self.a if side == "a" else self.b))
+        return (*self.both, *self.own(side))
+
+    def own(self, side: str) -> tuple[Setting, ...]:
+        """Return the settings of side "a" or "b" alone."""
+        return self.a if side == "a" else self.b
 
     def value(self, side: str, knob: Knob | str) -> int | str | None:
         """Return a side's value of a knob, given itself or by name; None if it has none."""
@@ -63,7 +67,7 @@ class Sides:
 
     def words(self, side: str) -> str:
         """Name a side by its own settings."""
-        own = self.a if side == "a" else self.b
+        own = self.own(side)
         return listed(map(str, own)) if own else "the default"
 
 

@@ -173,7 +173,7 @@ def contents(
 
 
 def plain(name: str) -> str:
-    """Return the name of a file as it is, or raise a LabError if it leads to another folder."""
+    """Return the name of a file as it is; LabError if it leads to another folder."""
     if Path(name).name != name or name.startswith("."):
         raise LabError(
             "A file of a dataset needs a plain name",

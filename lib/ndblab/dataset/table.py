@@ -134,7 +134,7 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
 
 
 def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return the table as it is, or raise a LabError that names the first value out of range."""
+    """Return the table as it is; LabError names the first value out of range."""
     schema = SCHEMAS[table]
     for name, column in schema.columns.items():
         for bad, expected in column.faults(frame[name]):

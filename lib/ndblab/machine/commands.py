@@ -105,7 +105,7 @@ def run(
 
 
 def pipeline(commands: Sequence[Sequence[str | Path]], *, what: str, log: Path) -> None:
-    """Run programs joined by pipes, as bash does; if any of them fails, raise ChildFailed."""
+    """Run programs joined by pipes, as bash does; ChildFailed if any of them fails."""
     stages = " | ".join(shlex.join(_tied(command)) for command in commands)
     run(["bash", "-o", "pipefail", "-c", stages], what=what, log=log)
 

@@ -216,6 +216,12 @@ def read_company(cluster: Cluster, samples: Samples) -> None:
             samples.add_company(machine.company(), host)
 
 
+def read_others(cluster: Cluster, samples: Samples) -> None:
+    """Sample each host once, and the processes on it that are not the lab's."""
+    read_company(cluster, samples)
+    read_hosts(cluster, samples)
+
+
 def fetch_threads(cluster: Cluster, samples: Samples) -> None:
     """Fetch samples of NDB threads, ignoring a failure.
 

@@ -225,8 +225,7 @@ def _load(
     generator = registry.find(job.point.workload)
     # sysbench may end before it reports its last second.
     seconds = times.warmup_s + (len(asked) + spare) * times.duration_s + 1
-    monitor.read_company(cluster, samples)
-    monitor.read_hosts(cluster, samples)
+    monitor.read_others(cluster, samples)
     began_s = time.monotonic()
     with generator.running(cluster, job.lasting(seconds)) as load:
         for number, pid in enumerate(load.pids):
@@ -235,8 +234,7 @@ def _load(
         if None not in begun:
             during(samples, fmean(begun) + times.warmup_s)
         report = load.finish()
-    monitor.read_company(cluster, samples)
-    monitor.read_hosts(cluster, samples)
+    monitor.read_others(cluster, samples)
     host = samples.host(began_s, time.monotonic() - began_s)
     cluster.check_alive()
     if not is_good(report.status):

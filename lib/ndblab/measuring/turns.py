@@ -112,8 +112,7 @@ def measure(
         sides = _connected(asked, ready, shared, schedule.load_s, stack)
         began_s = time.monotonic()
         for samples, cluster in _of_clusters(sides):
-            monitor.read_company(cluster, samples)
-            monitor.read_hosts(cluster, samples)
+            monitor.read_others(cluster, samples)
         shared.release()
         begun = {
             name: side.load.wait_began(connect_timeout_s(side.job)) for name, side in sides.items()
@@ -127,8 +126,7 @@ def measure(
             spans = _sample(sides, schedule, begin_s, times.duration_s)
             reports = {name: side.load.finish() for name, side in sides.items()}
     for samples, cluster in _of_clusters(sides):
-        monitor.read_company(cluster, samples)
-        monitor.read_hosts(cluster, samples)
+        monitor.read_others(cluster, samples)
     lasted_s = time.monotonic() - began_s
     for name, side in sides.items():
         side.cluster.check_alive()

@@ -17,9 +17,9 @@ _NUMBERS = ["measured", "low", "high"]
 
 
 def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame:
-    """Judge the claims of a dataset's experiment, or only those in `only`; raise as `every` does.
+    """Judge the claims of a dataset's experiment, or only those in `only`.
 
-    For a recorded dataset, all recordings of its experiment count.
+    For a recorded dataset, all recordings of its experiment count. LabError as for `every`.
     """
     published, prefixes = publication.claims(), find(data.experiment).claims
     publication.check_known(only or (), published)

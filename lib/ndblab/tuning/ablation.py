@@ -14,7 +14,7 @@ import numpy as np
 
 from ndblab.statistics import sequential
 from ndblab.tuning import screening
-from ndblab.tuning.history import ABLATE, SEARCH, History, Record
+from ndblab.tuning.history import ABLATE, SEARCH, History
 from ndblab.tuning.space import Configuration, Space, without
 
 ALIKE = 0.01
@@ -44,7 +44,7 @@ def reduced(
     words : the knobs in doubt.
     """
     dropped = set(needless(history, whole))
-    shown = _shown(history, whole)
+    shown = _left_out(history, whole, are_needed=True)
     for group in _groups(space, whole, _unshown(history, whole, words), dropped):
         if group <= dropped or any(group >= known for known in shown):
             continue
@@ -74,33 +74,24 @@ def needless(history: History, whole: Configuration) -> tuple[str, ...]:
 
     Results of two groups do not add up: a knob of one may do the work of a knob of the other.
     """
-    found: tuple[str, ...] = ()
-    for record in history.of((ABLATE,)).contrasts:
-        if record.trial.against == whole and needed(np.array(record.gains)) is False:
-            found = max(found, tuple(sorted(_left_out(record))), key=len)
-    return found
-
-
-def _shown(history: History, whole: Configuration) -> list[set[str]]:
-    """Return the groups of knobs that a trial has shown to be needed."""
-    return [
-        _left_out(record)
-        for record in history.of((ABLATE,)).contrasts
-        if record.trial.against == whole and needed(np.array(record.gains))
-    ]
+    groups = _left_out(history, whole, are_needed=False)
+    return tuple(sorted(max(groups, key=len, default=())))
 
 
 def _unshown(history: History, whole: Configuration, words: Collection[str]) -> tuple[str, ...]:
     """Return the knobs that no trial has shown to be needed, beside those that are not."""
     dropped = set(needless(history, whole))
-    single = [group - dropped for group in _shown(history, whole)]
+    single = [group - dropped for group in _left_out(history, whole, are_needed=True)]
     return tuple(word for word in words if {word} not in single)
 
 
-def _left_out(record: Record) -> set[str]:
-    """Return the knobs that a trial leaves out."""
-    fewer = dict(record.trial.configuration)
-    return {word for word, _ in record.trial.against if word not in fewer}
+def _left_out(history: History, whole: Configuration, are_needed: bool) -> list[set[str]]:
+    """Return the groups of knobs that trials have shown to be needed, or not to be."""
+    return [
+        {word for word, _ in set(whole) - set(record.trial.configuration)}
+        for record in history.of((ABLATE,)).contrasts
+        if record.trial.against == whole and needed(np.array(record.gains)) is are_needed
+    ]
 
 
 def _groups(

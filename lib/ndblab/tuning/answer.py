@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ndblab.tuning.outcome import Finalist, Outcome
     from ndblab.tuning.wanted import Wanted
 
+    Changes = Mapping[Configuration, Mapping[str, Estimate]]
+    """What each finalist changes, by quantity (`trade_off.of`)."""
+
 _NUMBERS = {1: "this one", 2: "these two", 3: "these three", 4: "these four", 5: "these five"}
 _GAINS = {
     "throughput": ("more queries/s", "fewer queries/s"),
@@ -36,70 +39,67 @@ _WAYS = {
 }
 
 
-def kept(found: Outcome) -> Configuration:
+def kept(outcome: Outcome) -> Configuration:
     """Return what to set: the confirmed configuration, without what it does not need."""
-    if found.winner is None:
+    if outcome.winner is None:
         return ()
-    return without(found.winner.configuration, *found.needless)
+    return without(outcome.winner.configuration, *outcome.needless)
 
 
-def headline(found: Outcome, wanted: Wanted) -> str:
+def headline(outcome: Outcome, wanted: Wanted) -> str:
     """Say what to do, with the confirmed gain."""
-    if found.winner:
-        own = kept(found)
+    if outcome.winner:
+        own = kept(outcome)
         many = _NUMBERS.get(len(own), f"these {len(own)}")
-        return f"Set {many}: {gain(found.winner.ratio, wanted.goal)}"
-    waiting = [each for each in found.finalists if each.open and each.blocks]
+        return f"Set {many}: {gain(outcome.winner.ratio, wanted.goal)}"
+    waiting = [finalist for finalist in outcome.finalists if finalist.open and finalist.blocks]
     words = "no gain is confirmed so far" if waiting else "nothing found"
     words = f"Keep your configuration: {words}"
-    if math.isnan(found.excluded):
+    if math.isnan(outcome.excluded):
         return words
-    among = f"{found.bounded} of {found.tried}" if found.bounded < found.tried else found.tried
-    excluded = _excluded(found.excluded)
+    bounded, tried = outcome.bounded, outcome.tried
+    among = f"{bounded} of {tried}" if bounded < tried else tried
+    excluded = _excluded(outcome.excluded)
     return f"{words}; a gain of more than {excluded} is excluded among {among} tried"
 
 
-def sentence(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> str:
-    """Say what to do, what else it changes, and what it needs.
-
-    Parameters
-    ----------
-    beside : ratios of other quantities of the confirmed configuration, by goal.
-    """
-    text = headline(found, wanted)
-    if found.winner is None:
+def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
+    """Say what to do, what else it changes, and what it needs."""
+    text = headline(outcome, wanted)
+    if outcome.winner is None:
         return f"{text}."
     others = [
         f"{_BESIDE[goal]} {less_or_more(*ratio)}"
-        for goal, ratio in beside.items()
+        for goal, ratio in _beside(outcome, changes).items()
         if goal != wanted.goal and ratio.bounded
     ]
-    change = choice.restarts(Sides((), wanted.settings(kept(found))))
-    text = "; ".join([", ".join([text, *others]), change])
-    if found.needless:
-        left = listed(found.needless)
+    restarts = choice.restarts(Sides((), wanted.settings(kept(outcome))))
+    text = f"{', '.join([text, *others])}; {restarts}"
+    if outcome.needless:
+        left = listed(outcome.needless)
         text += f". Measured with {left} as well, without which it is equivalent within 1 %"
     return f"{text}."
 
 
-def details(found: Outcome, wanted: Wanted) -> list[str]:
+def details(outcome: Outcome, wanted: Wanted) -> list[str]:
     """Return a line for each finalist, and lines on what could not run."""
     lines = []
-    for number, each in enumerate(found.finalists, 1):
-        lines.append(f"  {number}. {wanted.space.words(each.configuration)}: {_confirmed(each)}")
-    if lines:
-        lines.insert(0, "Confirmed in new starts, beside what the search had seen:")
-    if doubt := tuple(pair for pair in kept(found) if pair[0] in found.doubtful):
-        each = wanted.space.words(doubt)
-        lines.append(f"No clear gain was seen from {each}: leave out what you do not want to set.")
-    lines.append(f"Tried: {count(found.tried, 'configuration')}.")
-    if len(found.by_design) > 1:
+    if outcome.finalists:
+        lines.append("Confirmed in new starts, beside what the search had seen:")
+    for number, finalist in enumerate(outcome.finalists, 1):
+        words = wanted.space.words(finalist.configuration)
+        lines.append(f"  {number}. {words}: {_confirmed(finalist)}")
+    if doubt := tuple(pair for pair in kept(outcome) if pair[0] in outcome.doubtful):
+        words = wanted.space.words(doubt)
+        lines.append(f"No clear gain was seen from {words}: leave out what you do not want to set.")
+    lines.append(f"Tried: {count(outcome.tried, 'configuration')}.")
+    if len(outcome.by_design) > 1:
         lines.append("Excluded, by how a configuration was tried (95 % each):")
         lines += [
-            f"  {_WAYS[each.design]}: more than {_excluded(each.gain)} among {each.number}"
-            for each in found.by_design
+            f"  {_WAYS[limit.design]}: more than {_excluded(limit.gain)} among {limit.number}"
+            for limit in outcome.by_design
         ]
-    out = [(own, why) for own, why in found.infeasible if own]
+    out = [(own, why) for own, why in outcome.infeasible if own]
     if out:
         lines.append(f"Ruled out: {count(len(out), 'configuration')}.")
         lines += [f"  {wanted.space.words(own)}: {why}" for own, why in out[:_REASONS]]
@@ -107,13 +107,13 @@ def details(found: Outcome, wanted: Wanted) -> list[str]:
     return lines
 
 
-def to_paste(found: Outcome, wanted: Wanted) -> list[str]:
+def to_paste(outcome: Outcome, wanted: Wanted) -> list[str]:
     """Return the smallest difference from the baseline, grouped by the restart it needs."""
-    words = {word for word, _ in kept(found)}
-    own = [s for s in wanted.settings(kept(found)) if s.knob.word in words]
+    words = {word for word, _ in kept(outcome)}
+    own = [s for s in wanted.settings(kept(outcome)) if s.knob.word in words]
     lines: list[str] = []
-    for change in knobs.CHANGES:
-        mine = tuple(setting for setting in own if setting.knob.change == change)
+    for way in knobs.CHANGES:
+        mine = tuple(setting for setting in own if setting.knob.change == way)
         if mine:
             sides = Sides((), mine)
             body = comparing.to_paste(sides).splitlines()[1:-1]
@@ -139,71 +139,62 @@ def change(log_gain: float) -> str:
     return "open" if math.isnan(log_gain) else f"{comparing.percent(math.exp(log_gain))} %"
 
 
-def to_json(
-    found: Outcome, wanted: Wanted, changes: Mapping[Configuration, Mapping[str, Estimate]]
-) -> dict:
+def to_json(outcome: Outcome, wanted: Wanted, changes: Changes) -> dict:
     """Return the answer as plain data, null where nothing is known.
 
     A ratio above 1 is a gain, except that ratios "beside" are over the baseline.
-
-    Parameters
-    ----------
-    changes : what each finalist changes, by quantity (`trade_off.of`).
     """
-    beside = changes.get(found.winner.configuration, {}) if found.winner else {}
     return {
         "goal": wanted.goal,
-        "headline": headline(found, wanted),
-        "winner": wanted.space.each(found.winner.configuration) if found.winner else [],
+        "headline": headline(outcome, wanted),
+        "winner": wanted.space.typed(outcome.winner.configuration) if outcome.winner else [],
         "baseline": [str(setting) for setting in wanted.baseline],
-        "set": wanted.space.each(kept(found)),
+        "set": wanted.space.typed(kept(outcome)),
         "finalists": [
             {
-                "configuration": wanted.space.each(each.configuration),
-                "confirmed": _plain(each.ratio),
-                "searched": _number(math.exp(each.searched)),
-                "blocks": each.blocks,
-                "rejected": each.rejected,
-                "beside": {
-                    name: _plain(ratio)
-                    for name, ratio in changes.get(each.configuration, {}).items()
-                },
+                "configuration": wanted.space.typed(finalist.configuration),
+                "confirmed": comparing.plain(finalist.ratio),
+                "searched": comparing.known(math.exp(finalist.searched)),
+                "blocks": finalist.blocks,
+                "rejected": finalist.rejected,
+                "beside": _plain(changes.get(finalist.configuration, {})),
             }
-            for each in found.finalists
+            for finalist in outcome.finalists
         ],
-        "needless": list(found.needless),
-        "doubtful": list(found.doubtful),
-        "beside": {goal: _plain(ratio) for goal, ratio in beside.items()},
-        "tried": found.tried,
-        "infeasible": {wanted.space.words(own): why for own, why in found.infeasible if own},
-        "excluded_gain": _number(found.excluded),
-        "excluded_among": found.bounded,
+        "needless": list(outcome.needless),
+        "doubtful": list(outcome.doubtful),
+        "beside": _plain(_beside(outcome, changes)),
+        "tried": outcome.tried,
+        "infeasible": {wanted.space.words(own): why for own, why in outcome.infeasible if own},
+        "excluded_gain": comparing.known(outcome.excluded),
+        "excluded_among": outcome.bounded,
         "excluded_by_design": {
-            each.design: {"gain": _number(each.gain), "among": each.number}
-            for each in found.by_design
+            limit.design: {"gain": comparing.known(limit.gain), "among": limit.number}
+            for limit in outcome.by_design
         },
     }
+
+
+def _beside(outcome: Outcome, changes: Changes) -> Mapping[str, Estimate]:
+    """Return how all quantities changed with the confirmed configuration, by name."""
+    return changes.get(outcome.winner.configuration, {}) if outcome.winner else {}
+
+
+def _plain(ratios: Mapping[str, Estimate]) -> dict[str, dict[str, float | None]]:
+    return {name: comparing.plain(ratio) for name, ratio in ratios.items()}
 
 
 def _excluded(gain: float) -> str:
     return f"{max(0.0, 100 * gain):.1f} %"
 
 
-def _confirmed(each: Finalist) -> str:
-    if each.rejected:
-        return f"rejected, {each.rejected}"
-    searched = f"the search had {change(each.searched)}"
-    if math.isnan(each.log_low):
-        known = f"{change(each.log_gain)} without an interval, {count(each.blocks, 'block')}"
-        return f"{known}; {searched}"
-    low, high = (comparing.percent(math.exp(x)) for x in (each.log_low, each.log_high))
-    words = f"{change(each.log_gain)} ({low} to {high} %), {count(each.blocks, 'block')}"
-    return f"{words}; {searched}"
-
-
-def _plain(ratio: Estimate) -> dict[str, float | None]:
-    return {n: _number(x) for n, x in zip(("value", "low", "high"), ratio, strict=True)}
-
-
-def _number(value: float) -> float | None:
-    return round(value, 5) if math.isfinite(value) else None
+def _confirmed(finalist: Finalist) -> str:
+    if finalist.rejected:
+        return f"rejected, {finalist.rejected}"
+    searched = f"the search had {change(finalist.searched)}"
+    interval = "without an interval"
+    if not math.isnan(finalist.log_low):
+        low, high = (comparing.percent(math.exp(x)) for x in (finalist.log_low, finalist.log_high))
+        interval = f"({low} to {high} %)"
+    blocks = count(finalist.blocks, "block")
+    return f"{change(finalist.log_gain)} {interval}, {blocks}; {searched}"

@@ -54,7 +54,7 @@ class Executor:
     clusters: Clusters
     say: Callable[[str], None] = print
     on_block: Callable[[Trial, int], None] = lambda trial, block: None
-    _read: dict[Configuration, None] = field(default_factory=dict)
+    _checked: set[Configuration] = field(default_factory=set)
 
     @property
     def writer(self) -> Writer:
@@ -88,7 +88,7 @@ class Executor:
             A: wanted.point(trial.against, names[A]), B: wanted.point(trial.configuration, names[B])
         }  # fmt: skip
         variants = {DEFAULT_VARIANT: wanted.variant(BASELINE, DEFAULT_VARIANT)}
-        variants |= {each.name: each for each in wanted.variants(trial, names)}
+        variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
         experiment = dataclasses.replace(
             wanted.experiment(list(variants.values()), list(points.values())),
             shape=wanted.shape(trial),
@@ -112,11 +112,11 @@ class Executor:
         both = {A: trial.against, B: trial.configuration}
         settings = {side: self.wanted.settings(own) for side, own in both.items()}
         for side, own in both.items():
-            if own not in self._read:
+            if own not in self._checked:
                 read_back.effective(self.binaries, plans[side], settings[side])
                 choice.check_memory(self.machine, plans[side], settings[side], side)
                 feasible.check_size(self.machine, plans[side])
-                self._read[own] = None
+                self._checked.add(own)
         if trial.design == TWINS:
             needed = sum(choice.needed_bytes(plans[side], settings[side]) for side in both)
             if needed > self.machine.memory_available_bytes:
@@ -175,10 +175,8 @@ class Executor:
         good = mine[mine["status"] == GOOD]
         if good.empty:
             return {}
-        return {
-            "qps": round(float(good["qps"].mean()), 1),
-            "p95_ms": round(float(good["latency_p95_ms"].mean()), 3),
-        }
+        qps, p95_ms = good["qps"].mean(), good["latency_p95_ms"].mean()
+        return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3)}
 
 
 def gains_of(data: Dataset, contrast: str, goal: str) -> np.ndarray:

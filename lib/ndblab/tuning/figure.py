@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ndblab.comparing import figure as comparing
 from ndblab.comparing.sides import Setting
-from ndblab.error import writing
 from ndblab.figures import forest, sheet
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.sheet import Head
 from ndblab.formatting import count
-from ndblab.judging import evidence
 from ndblab.tuning import answer, screening
 from ndblab.tuning.history import CONFIRM, SEARCH, History
 
@@ -35,17 +34,17 @@ _LABELS = {
 }
 
 
-def draw(data: Dataset, history: History, found: Outcome, wanted: Wanted) -> Figure:
+def draw(data: Dataset, history: History, outcome: Outcome, wanted: Wanted) -> Figure:
     """Draw finalists with their blocks, and the effects of single settings in the search."""
     rows, blocks = [], []
-    for number, each in enumerate(found.finalists, 1):
-        if each.blocks:
+    for number, finalist in enumerate(outcome.finalists, 1):
+        if finalist.blocks:
             # Truncated, long names would look alike: the text lists them in this order.
-            name = f"finalist {number}: {wanted.space.words(each.configuration)}"
+            name = f"finalist {number}: {wanted.space.words(finalist.configuration)}"
             if len(name) > _LONGEST:
-                name = f"finalist {number}: {count(len(each.configuration), 'setting')}"
-            rows.append({"name": name, **_bounds(*each.ratio)})
-            gains = history.gains(CONFIRM, each.configuration)
+                name = f"finalist {number}: {count(len(finalist.configuration), 'setting')}"
+            rows.append({"name": name, **_bounds(*finalist.ratio)})
+            gains = history.gains(CONFIRM, finalist.configuration)
             blocks.append(pd.DataFrame({"name": name, "ratio": np.exp(gains)}))
     rows += effects(history, wanted)
     notes = (
@@ -53,28 +52,23 @@ def draw(data: Dataset, history: History, found: Outcome, wanted: Wanted) -> Fig
         "Finalists: new starts alone; intervals hold together with 95 %. Circles: starts.",
         "Below: a regression on all trials of the search, 95 % each. It guides, and is no proof.",
     )
-    caption = Caption(data.describe_host(), data.id, data.budget, evidence.usable_cpus(data.host))
     with sheet.page(1.7 + 0.26 * len(rows)) as figure:
         forest.draw(
             figure.subplots(), pd.DataFrame(rows), _LABELS[wanted.goal],
             each=pd.concat(blocks, ignore_index=True) if blocks else None,
         )  # fmt: skip
-        head = Head(f"{answer.headline(found, wanted)}.", notes)
-        sheet.sign(figure, head, caption.line(wanted.load.workload))
+        head = Head(f"{answer.headline(outcome, wanted)}.", notes)
+        sheet.sign(figure, head, comparing.source(data, wanted.load.workload))
     return figure
 
 
 def save(
-    data: Dataset, history: History, found: Outcome, wanted: Wanted, folder: Path
+    data: Dataset, history: History, outcome: Outcome, wanted: Wanted, folder: Path
 ) -> Path | None:
     """Write the forest as a picture, and return its file; None if there is nothing to draw."""
     if not effects(history, wanted):
         return None
-    file = folder / f"{data.id}.png"
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        draw(data, history, found, wanted).savefig(file)
-    return file
+    return comparing.write(draw(data, history, outcome, wanted), folder / f"{data.id}.png")
 
 
 def effects(history: History, wanted: Wanted) -> list[Mapping[str, object]]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,14 +42,6 @@ class Trial:
         """Name the contrast of its blocks, which all stages in `SEARCH` share."""
         return contrast(self.stage, self.configuration, self.against)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the trial as plain data."""
-        return {
-            "stage": self.stage, "configuration": [list(pair) for pair in self.configuration],
-            "blocks": self.blocks, "design": self.design,
-            "against": [list(pair) for pair in self.against],
-        }  # fmt: skip
-
 
 def contrast(stage: str, configuration: Configuration, against: Configuration = BASELINE) -> str:
     """Name a contrast by what it compares, so that a resumed search finds its blocks."""
@@ -78,10 +70,7 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        return {
-            "trial": self.trial.to_dict(), "gains": list(self.gains), "seconds": self.seconds,
-            "status": self.status, "levels": dict(self.levels),
-        }  # fmt: skip
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Record:
@@ -89,8 +78,7 @@ class Record:
         own = dict(known["trial"])
         for name in ("configuration", "against"):
             own[name] = tuple((word, value) for word, value in own[name])
-        return cls(Trial(**own), tuple(known["gains"]), known["seconds"], known["status"],
-                   known["levels"])  # fmt: skip
+        return cls(**{**known, "trial": Trial(**own), "gains": tuple(known["gains"])})
 
 
 class History:
@@ -141,8 +129,8 @@ class History:
         prior : the recorded deviation, worth `PRIOR` degrees of freedom; NaN for none.
         """
         gains = [r.gains for r in self.contrasts if r.trial.design == design and len(r.gains) > 1]
-        squares = sum(len(each) * float(np.var(each)) for each in gains)
-        freedom = float(sum(len(each) - 1 for each in gains))
+        squares = sum(len(logs) * float(np.var(logs)) for logs in gains)
+        freedom = float(sum(len(logs) - 1 for logs in gains))
         if not math.isnan(prior):
             squares, freedom = squares + PRIOR * prior**2, freedom + PRIOR
         return (math.sqrt(squares / freedom) if freedom else math.nan), freedom

@@ -108,26 +108,27 @@ def judge(
     out = history.failures() | rejected(history, limits)
     confidence = 1 - ERROR / max(1, len(candidates))
     finalists = []
-    for each in candidates:
-        gains = history.gains(CONFIRM, each.configuration)
+    for candidate in candidates:
+        own = candidate.configuration
+        gains = history.gains(CONFIRM, own)
         interval = sequential.interval(gains, confidence)
-        why = out.get(each.configuration, "")
-        finalists.append(Finalist(each.configuration, each.searched, *interval, len(gains), why))
-    better = [each for each in finalists if each.log_low > 0 and not each.rejected]
-    winner = max(better, key=lambda each: each.log_low, default=None)
+        why = out.get(own, "")
+        finalists.append(Finalist(own, candidate.searched, *interval, len(gains), why))
+    better = [finalist for finalist in finalists if finalist.log_low > 0 and not finalist.rejected]
+    winner = max(better, key=lambda finalist: finalist.log_low, default=None)
     tried = {record.trial.configuration for record in history.records}
     needless = ablation.needless(history, winner.configuration) if winner else ()
     by_design = () if winner else _excluded(history, finalists, out)
     return Outcome(
         winner, tuple(finalists), needless, len(tried), tuple(out.items()),
-        max((each.gain for each in by_design), default=math.nan),
-        sum(each.number for each in by_design), by_design,
+        max((excluded.gain for excluded in by_design), default=math.nan),
+        sum(excluded.number for excluded in by_design), by_design,
     )  # fmt: skip
 
 
 def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, str]:
     """Return why configurations that run are out: the limit they break, or how much they vary."""
-    found: dict[Configuration, str] = {}
+    reasons: dict[Configuration, str] = {}
     limits = tuple(limits)
     for record in history.contrasts:
         own = record.trial.configuration
@@ -135,12 +136,12 @@ def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, s
             continue
         broken = [text for limit in limits if (text := limit.broken(record.levels))]
         if broken:
-            found[own] = broken[0]
+            reasons[own] = broken[0]
         gains = record.gains
         if record.trial.stage == CONFIRM and gains and np.ptp(gains) > math.log1p(RANGE):
             width = math.expm1(float(np.ptp(gains)))
-            found[own] = f"its results range over {100 * width:.0f} % between starts"
-    return found
+            reasons[own] = f"its results range over {100 * width:.0f} % between starts"
+    return reasons
 
 
 def upper_limits(
@@ -158,16 +159,16 @@ def upper_limits(
     than `FREEDOM` degrees of freedom, the configurations of the design are left out.
     """
     records = [r for r in history.of(SEARCH).contrasts if r.gains and not r.infeasible]
-    found = {}
+    limits = {}
     for record in records:
         deviation, freedom = history.pooled(record.trial.design)
         if freedom >= FREEDOM:
             blocks = len(record.gains)
             t = float(scipy.special.stdtrit(freedom, 1 - ERROR / 2 / (blocks * (blocks + 1))))
             error = t * deviation / math.sqrt(blocks)
-            found[record.trial.configuration] = float(np.mean(record.gains)) + error
+            limits[record.trial.configuration] = float(np.mean(record.gains)) + error
     confirmed = {e.configuration: e.log_high for e in finalists if not math.isnan(e.log_high)}
-    return found | confirmed
+    return limits | confirmed
 
 
 def _excluded(
@@ -176,8 +177,11 @@ def _excluded(
     """Return the gain excluded for each design, ignoring the configurations that are out."""
     designs = {r.trial.configuration: r.trial.design for r in history.of(SEARCH).contrasts}
     designs |= {r.trial.configuration: r.trial.design for r in history.of((CONFIRM,)).contrasts}
-    found: dict[str, list[float]] = {}
+    by_design: dict[str, list[float]] = {}
     for own, limit in upper_limits(history, finalists).items():
         if own not in out:
-            found.setdefault(designs[own], []).append(limit)
-    return tuple(Excluded(d, math.expm1(max(each)), len(each)) for d, each in found.items())
+            by_design.setdefault(designs[own], []).append(limit)
+    return tuple(
+        Excluded(design, math.expm1(max(limits)), len(limits))
+        for design, limits in by_design.items()
+    )

@@ -59,7 +59,7 @@ class Tuning:
     def plan(self) -> str:
         """Say what will be tried, how and for how long, before anything is started."""
         space, search = self.wanted.space, self.search
-        cheap = [each.word for each in space.tunables if space.cheap(each)]
+        cheap = [tunable.word for tunable in space.tunables if space.cheap(tunable)]
         rows = screening.rows(space, search.seed)
         blocks_s = ", ".join(f"{name} {duration(s)}" for name, s in space.block_s.items())
         instead = f" ({self.no_twins})" if self.no_twins else ""
@@ -100,14 +100,11 @@ def prepare(
 ) -> Tuning:
     """Decide what is searched and how, and check the baseline before anything is started.
 
+    LabError if a setting is refused, nothing can be changed, or the time is too short.
+
     Parameters
     ----------
     described : another host, as `dry_run.host_of` takes it; None for this one.
-
-    Raises
-    ------
-    LabError
-        If a setting is refused, nothing can be changed, or the time is too short.
     """
     machine = dry_run.host_of(described)
     others = comparison.known_to(binaries, machine)
@@ -130,10 +127,10 @@ def prepare(
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
-    found = _space(bare, tunables, STARTS if no_twins else TWINS, workload.takes_turns)
-    search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
+    space = _space(bare, tunables, STARTS if no_twins else TWINS, workload.takes_turns)
+    search = Search(space, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
     _check_time(search, minutes)
-    wanted = dataclasses.replace(bare, space=found)
+    wanted = dataclasses.replace(bare, space=space)
     return Tuning(
         wanted, search, binaries, machine, workload.label, no_twins, minutes,
         described is not None, _threads(plan, baseline),
@@ -149,14 +146,11 @@ def _with_quotas(machine: Host) -> Host:
 def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns: bool) -> Space:
     """Return the knobs, and the seconds of a block in each design that compares their values.
 
+    LabError if there are no knobs.
+
     Parameters
     ----------
     turns : whether the clients of the load can take turns.
-
-    Raises
-    ------
-    LabError
-        If there are no knobs.
     """
     if not tunables:
         raise LabError(
@@ -174,7 +168,7 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
         )
         for design in (ALTERNATION, RESTARTS, dear)
     }  # fmt: skip
-    sd = choice.DEVIATION | {each: choice.TURNS_DEVIATION[each] for each in in_turn}
+    sd = choice.DEVIATION | {design: choice.TURNS_DEVIATION[design] for design in in_turn}
     return Space(tunables, block_s, dear, sd, point.servers, in_turn)
 
 
@@ -184,10 +178,10 @@ def _in_turn(tunables: tuple[spaces.Tunable, ...], dear: str, servers: int) -> t
     `ALTERNATION` is among them if the knobs whose values clients do not keep can be tried well in
     other designs.
     """
-    others = [each.knob for each in tunables if each.cheap and not choice.with_clients(each.knob)]
+    others = [t.knob for t in tunables if t.cheap and not choice.with_clients(t.knob)]
     elsewhere = servers == 1 and dear == TWINS and choice.by_servers(others)
-    found = (RESTARTS, TWINS) if dear == TWINS else (RESTARTS,)
-    return (ALTERNATION, *found) if elsewhere or not others else found
+    designs = (RESTARTS, TWINS) if dear == TWINS else (RESTARTS,)
+    return (ALTERNATION, *designs) if elsewhere or not others else designs
 
 
 def _check_time(search: Search, minutes: int) -> None:
@@ -224,10 +218,10 @@ def _spelled_out(words: Sequence[str]) -> list[str]:
     return [*(word for word in OF_THE_BRIEF if word.partition("=")[0] not in typed), *own]
 
 
-def _two_baselines(found: str) -> LabError:
+def _two_baselines(typed: str) -> LabError:
     return LabError(
         "A search has one baseline",
-        found=found,
+        found=typed,
         expected="one value of each setting, one folder or one file",
         next_step="Compare two of them with ./lab compare.",
     )
@@ -246,10 +240,10 @@ def _current(
 ) -> dict[tuple[str, str], spaces.Value]:
     """Return the values of all knobs in the baseline, except those that are not known."""
     point = wanted.point(BASELINE, DEFAULT_VARIANT)
-    found: dict[tuple[str, str], spaces.Value] = dict(has)
+    values: dict[tuple[str, str], spaces.Value] = dict(has)
     lab = {"servers": point.servers, "clients": point.clients}
-    found |= {knobs.find(name).key: value for name, value in lab.items()}
-    return found | {setting.knob.key: setting.value for setting in wanted.baseline}
+    values |= {knobs.find(name).key: value for name, value in lab.items()}
+    return values | {setting.knob.key: setting.value for setting in wanted.baseline}
 
 
 def _tried(tunable: spaces.Tunable) -> str:

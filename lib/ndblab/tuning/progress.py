@@ -83,9 +83,9 @@ def known(stands: Outcome, best: float) -> str:
     if stands.winner:
         low = math.exp(stands.winner.log_low)
         return f"confirmed: at least {100 * (low - 1):+.1f} %"
-    confirming = [each for each in stands.finalists if each.blocks]
+    confirming = [finalist for finalist in stands.finalists if finalist.blocks]
     if confirming:
-        gain = max(each.log_gain for each in confirming)
+        gain = max(finalist.log_gain for finalist in confirming)
         return f"best finalist {answer.change(gain)}, not confirmed"
     if stands.finalists and best > 0:
         return f"best trial {answer.change(best)}, not confirmed"

@@ -51,18 +51,18 @@ class Effect:
 
 def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     """Return the configurations of the screening, in the order in which they are tried."""
-    cheap = [each for each in space.tunables if space.cheap(each)]
-    dear = [each for each in space.tunables if not space.cheap(each)]
+    cheap = [tunable for tunable in space.tunables if space.cheap(tunable)]
+    dear = [tunable for tunable in space.tunables if not space.cheap(tunable)]
     rng = random.Random(seed)
     first, mirrored = (_together(space, cheap, sign) if len(cheap) > 2 else () for sign in (1, -1))
     starts = _together(space, dear, 1) if len(dear) > 2 else ()
     groups = first or _alone(space, cheap), starts or _alone(space, dear), mirrored
-    found = [list(group) for group in groups]
-    for group in found:
+    shuffled = [list(group) for group in groups]
+    for group in shuffled:
         rng.shuffle(group)
     # Consecutive trials of one design share a cluster start.
     alone = sorted(_alone(space, dear), key=space.design)
-    return tuple(dict.fromkeys([*itertools.chain(*found), *alone]))
+    return tuple(dict.fromkeys([*itertools.chain(*shuffled), *alone]))
 
 
 def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
@@ -91,11 +91,11 @@ def drawn(
     ran = {r.trial.configuration for r in history.contrasts if r.gains} - set(failed)
     suspect = set(itertools.chain(*failed)) - set(itertools.chain(*ran))
     chosen = {}
-    for each in space.tunables:
-        sound = [v for v in each.values if (each.word, v) not in suspect]
-        value = max(sound, key=lambda v, word=each.word: effects[word, v], default=None)
-        if value is not None and effects[each.word, value] > 0:
-            chosen[each.word] = value
+    for tunable in space.tunables:
+        sound = [v for v in tunable.values if (tunable.word, v) not in suspect]
+        value = max(sound, key=lambda v, word=tunable.word: effects[word, v], default=None)
+        if value is not None and effects[tunable.word, value] > 0:
+            chosen[tunable.word] = value
     return space.effective(chosen)
 
 
@@ -103,7 +103,7 @@ def _posterior(
     space: Space, history: History
 ) -> tuple[list[tuple[str, Value]], np.ndarray, np.ndarray]:
     """Return values of knobs, and the means and covariance of their effects."""
-    names = [(each.word, value) for each in space.tunables for value in each.values]
+    names = [(tunable.word, value) for tunable in space.tunables for value in tunable.values]
     tried = [record for record in history.contrasts if record.gains and not record.trial.against]
     x = np.array(
         [[pair in record.trial.configuration for pair in names] for record in tried], float
@@ -121,10 +121,10 @@ def best(space: Space, history: History) -> Configuration:
     """Return the values whose estimated effects are highest, where these are worth a setting."""
     known = effects(space, history)
     chosen = {}
-    for each in space.tunables:
-        value = max(each.values, key=lambda v, word=each.word: known[word, v].mean)
-        if known[each.word, value].worth:
-            chosen[each.word] = value
+    for tunable in space.tunables:
+        value = max(tunable.values, key=lambda v, word=tunable.word: known[word, v].mean)
+        if known[tunable.word, value].worth:
+            chosen[tunable.word] = value
     return space.effective(chosen)
 
 
@@ -135,19 +135,21 @@ def _together(space: Space, tunables: list[Tunable], sign: int) -> Iterator[Conf
     turn = dict.fromkeys(tunables, 0)
     for row in sign * design:
         chosen: dict[str, Value] = {}
-        for each, level in zip(tunables, row, strict=True):
+        for tunable, level in zip(tunables, row, strict=True):
             if level > 0:
                 # A knob with several values takes the next one in every row that changes it.
-                chosen[each.word] = each.values[turn[each] % len(each.values)]
-                turn[each] += 1
+                chosen[tunable.word] = tunable.values[turn[tunable] % len(tunable.values)]
+                turn[tunable] += 1
         if own := space.effective(chosen):
             yield own
 
 
 def _alone(space: Space, tunables: list[Tunable]) -> Iterator[Configuration]:
     """Yield the first value of each knob (a rule of thumb's, if it has one), then the others."""
-    first = {each: sorted(each.values, key=lambda v, e=each: v != e.expert) for each in tunables}
-    for place in range(max((len(values) for values in first.values()), default=0)):
-        for each, values in first.items():
-            if place < len(values) and (own := space.effective({each.word: values[place]})):
-                yield own
+    by_knob = (
+        [(t.word, v) for v in sorted(t.values, key=lambda v, rule=t.expert: v != rule)]
+        for t in tunables
+    )
+    for word, value in filter(None, itertools.chain(*itertools.zip_longest(*by_knob))):
+        if own := space.effective({word: value}):
+            yield own

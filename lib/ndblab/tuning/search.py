@@ -86,11 +86,11 @@ class Search:
 
     def stands(self, history: History) -> outcome.Outcome:
         """Return what may be believed so far."""
-        found = outcome.judge(history, self.finalists(history), self.limits)
-        if found.winner is None:
-            return found
-        doubt = ablation.unsettled(self.space, history, found.winner.configuration)
-        return replace(found, doubtful=doubt)
+        judged = outcome.judge(history, self.finalists(history), self.limits)
+        if judged.winner is None:
+            return judged
+        doubt = ablation.unsettled(self.space, history, judged.winner.configuration)
+        return replace(judged, doubtful=doubt)
 
     def finalists(self, history: History) -> list[outcome.Candidate]:
         """Return what to confirm: the best of the search, without settings that add nothing.
@@ -198,12 +198,12 @@ class Search:
         candidates = self.finalists(history)
         if not candidates:
             return None
-        stands = outcome.judge(history, candidates, self.limits)
-        winner = stands.winner
+        judged = outcome.judge(history, candidates, self.limits)
+        winner = judged.winner
         until_s = self.budget_s
         if winner and len(winner.configuration) > 1:
             until_s -= ABLATED * self.budget_s
-        alive = [each for each in stands.finalists if each.open]
+        alive = [finalist for finalist in judged.finalists if finalist.open]
         if winner:
             # A rival without an interval may still be better.
             rivals = [e for e in alive if e != winner and not e.log_high < winner.log_gain]
@@ -212,17 +212,17 @@ class Search:
             alive = [winner, *rivals]
         else:
             confidence = 1 - outcome.ERROR / len(candidates)
-            alive = [each for each in alive if self._may_win(history, each, confidence)]
+            alive = [finalist for finalist in alive if self._may_win(history, finalist, confidence)]
         # The one with the fewest blocks; ties are in random order.
         random.Random(self.seed).shuffle(alive)
-        for each in sorted(alive, key=lambda finalist: finalist.blocks):
-            own = each.configuration
-            return self._trial(history, CONFIRM, own, each.blocks + 1, until_s)
-        return None
+        if not alive:
+            return None
+        least = min(alive, key=lambda finalist: finalist.blocks)
+        return self._trial(history, CONFIRM, least.configuration, least.blocks + 1, until_s)
 
-    def _may_win(self, history: History, each: outcome.Finalist, confidence: float) -> bool:
+    def _may_win(self, history: History, finalist: outcome.Finalist, confidence: float) -> bool:
         """Return whether a look in the time left may confirm a finalist."""
-        gains = history.gains(CONFIRM, each.configuration)
+        gains = history.gains(CONFIRM, finalist.configuration)
         left_s = self.budget_s - history.seconds
         last = len(gains) + left_s // self._block_s(history, self.space.dear)
         chances = sequential.chances(gains, 0.0, math.inf, confidence)

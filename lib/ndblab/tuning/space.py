@@ -80,7 +80,7 @@ class Space:
 
     def tunable(self, word: str) -> Tunable:
         """Return the knob of a name."""
-        return next(each for each in self.tunables if each.word == word)
+        return next(tunable for tunable in self.tunables if tunable.word == word)
 
     def design(self, configuration: Configuration, against: Configuration = BASELINE) -> str:
         """Return the cheapest design in which the two can be compared."""
@@ -90,7 +90,7 @@ class Space:
         one_each = all(
             dict(own).get("servers", self.servers) == 1 for own in (configuration, against)
         )
-        by_servers = one_each and choice.by_servers(each.knob for each in differing)
+        by_servers = one_each and choice.by_servers(tunable.knob for tunable in differing)
         return RESTARTS if by_servers and RESTARTS in self.block_s else self.dear
 
     @property
@@ -118,17 +118,17 @@ class Space:
         self, configuration: Configuration, baseline: Sequence[Setting]
     ) -> tuple[Setting, ...]:
         """Return all settings of a configuration: the user's own, replaced where it differs."""
-        found = {setting.knob.key: setting for setting in baseline}
+        settings = {setting.knob.key: setting for setting in baseline}
         for word, value in configuration:
             knob = self.tunable(word).knob
-            found[knob.key] = Setting(knob, value)
-        return tuple(found.values())
+            settings[knob.key] = Setting(knob, value)
+        return tuple(settings.values())
 
     def words(self, configuration: Configuration) -> str:
         """Write a configuration as a user types it."""
-        return listed(self.each(configuration)) if configuration else "the baseline"
+        return listed(self.typed(configuration)) if configuration else "the baseline"
 
-    def each(self, configuration: Configuration) -> list[str]:
+    def typed(self, configuration: Configuration) -> list[str]:
         """Write each setting of a configuration as a user types it."""
         return [str(Setting(self.tunable(word).knob, value)) for word, value in configuration]
 
@@ -157,10 +157,7 @@ class Row:
 def table(file: Path | None = None) -> tuple[Row, ...]:
     """Return the lab's rows, after the user's file has added, replaced or removed some.
 
-    Raises
-    ------
-    LabError
-        If the file is not such a table.
+    LabError if the file is not such a table.
     """
     rows = {row.name: row for row in _read(Path(__file__).with_name("knobs.csv"))}
     for row in _read(file) if file else ():
@@ -187,18 +184,15 @@ def tunables(
 ) -> tuple[Tunable, ...]:
     """Return the knobs that have another value to try on a host of so many CPUs.
 
+    LabError if a name is unknown, or a value is out of its range.
+
     Parameters
     ----------
     current : values of the baseline, by `Knob.key`. A knob without one is left out: nothing says
         what it would be compared with.
     others : knobs that the installed programs know, to complement the lab's table.
-
-    Raises
-    ------
-    LabError
-        If a name is unknown, or a value is out of its range.
     """
-    found, others = [], tuple(others)
+    changeable, others = [], tuple(others)
     for row in rows:
         knob = knobs.find(row.name, others)
         values = [_value(knob, text, cpus) for text in row.values.split("|")]
@@ -210,10 +204,10 @@ def tunables(
         more = [value for value in dict.fromkeys(values) if not setting_value.same(value, now)]
         if more:
             needs = _needed(row, others)
-            found.append(Tunable(knob, now, tuple(more), expert, row.group, needs))
-    words = {each.word for each in found}
+            changeable.append(Tunable(knob, now, tuple(more), expert, row.group, needs))
+    words = {tunable.word for tunable in changeable}
     return tuple(
-        t for t in found if t.needs is None or t.needs[0] in words or _met(t, current, others)
+        t for t in changeable if t.needs is None or t.needs[0] in words or _met(t, current, others)
     )
 
 
@@ -249,10 +243,7 @@ def _read(file: Path) -> list[Row]:
 def _needed(row: Row, others: Iterable[Knob]) -> tuple[str, Value] | None:
     """Return what a row needs, from a text such as "UseShm=on".
 
-    Raises
-    ------
-    LabError
-        If the text is not a setting.
+    LabError if the text is not a setting.
     """
     if not row.needs:
         return None

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from ndblab.comparing import figure as comparing
 from ndblab.comparing import judged
-from ndblab.error import MissingData, writing
+from ndblab.error import MissingData
 from ndblab.figures import forest, sheet, style
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.sheet import Head
 from ndblab.formatting import listed
-from ndblab.judging import evidence
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
@@ -63,17 +63,17 @@ _QUANTITIES = {
 }
 
 
-def of(data: Dataset, found: Outcome) -> dict[Configuration, dict[str, Estimate]]:
+def of(data: Dataset, outcome: Outcome) -> dict[Configuration, dict[str, Estimate]]:
     """Return how each finalist with a block changed all quantities, by name.
 
     A finalist that sets the number of MySQL servers has no memory: the clusters of both sides were
     started with the larger number, so the side with fewer servers also had idle ones.
     """
-    confidence = 1 - ERROR / max(1, len(found.finalists))
+    confidence = 1 - ERROR / max(1, len(outcome.finalists))
     changes = {
-        each.configuration: _of(data, contrast(CONFIRM, each.configuration), confidence)
-        for each in found.finalists
-        if each.blocks
+        finalist.configuration: _of(data, contrast(CONFIRM, finalist.configuration), confidence)
+        for finalist in outcome.finalists
+        if finalist.blocks
     }
     for configuration, quantities in changes.items():
         if _SERVERS in dict(configuration):
@@ -83,10 +83,7 @@ def of(data: Dataset, found: Outcome) -> dict[Configuration, dict[str, Estimate]
 
 def _of(data: Dataset, name: str, confidence: float) -> dict[str, Estimate]:
     logs = judged.blocks(data, name)
-    ratios = {
-        goal: contrasts.ratio(logs[place], confidence) if logs[place].size else judged.UNKNOWN
-        for goal, place in GOALS.items()
-    }
+    ratios = {goal: contrasts.ratio(logs[place], confidence) for goal, place in GOALS.items()}
     return ratios | {MEMORY: _memory(data, name, confidence)}
 
 
@@ -98,7 +95,7 @@ def _memory(data: Dataset, name: str, confidence: float) -> Estimate:
     try:
         return contrasts.ratio(-contrasts.log_ratios(data.slices, name, held), confidence)
     except MissingData:
-        return judged.UNKNOWN
+        return Estimate(math.nan)
 
 
 def table(answer: Mapping[str, Any]) -> pd.DataFrame:
@@ -112,30 +109,27 @@ def table(answer: Mapping[str, Any]) -> pd.DataFrame:
     chosen = next((e for e in answer["finalists"] if e["configuration"] == answer["winner"]), None)
     rows = [
         {
-            "number": number, "settings": listed(each["configuration"]), "winner": each is chosen,
-            "quantity": quantity,
-            **{key: math.nan if ratio[name] is None else ratio[name]
-               for key, name in (("ratio", "value"), ("low", "low"), ("high", "high"))},
+            "number": number, "settings": listed(own), "winner": finalist is chosen,
+            "quantity": quantity, "ratio": ratio["value"], "low": ratio["low"],
+            "high": ratio["high"],
         }
-        for number, each in enumerate(answer["finalists"], 1)
-        for own in [each["configuration"]]
-        for quantity, ratio in each["beside"].items()
+        for number, finalist in enumerate(answer["finalists"], 1)
+        for own in [finalist["configuration"]]
+        for quantity, ratio in finalist["beside"].items()
         if not (quantity == MEMORY and any(w.startswith(f"{_SERVERS}=") for w in own))
     ]  # fmt: skip
     columns = ["number", "settings", "winner", "quantity", "ratio", "low", "high"]
-    found = pd.DataFrame(rows, columns=columns).dropna(subset="ratio").reset_index(drop=True)
-    found.attrs["headline"] = answer["headline"]
-    found.attrs["goal"] = answer["goal"]
-    return found
+    ratios = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[-3:], float))
+    ratios = ratios.dropna(subset="ratio").reset_index(drop=True)
+    ratios.attrs["headline"] = answer["headline"]
+    ratios.attrs["goal"] = answer["goal"]
+    return ratios
 
 
 def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     """Draw a small forest for each quantity; the baseline is the line at no change.
 
-    Raises
-    ------
-    MissingData
-        If no finalist has a block.
+    MissingData if no finalist has a block.
     """
     if rows.empty:
         raise MissingData("no finalist of the search has a whole block")
@@ -208,9 +202,9 @@ def describe(rows: pd.DataFrame) -> list[str]:
     """Describe each finalist's changes, the answer first."""
     said = [f"{title(rows)}."]
     for number, mine in rows.groupby("number"):
-        each = [f"{_QUANTITIES[r.quantity].name} {forest.words(r)}" for r in mine.itertuples()]
-        said.append(f"Finalist {number}, {mine['settings'].iloc[0]}: {'; '.join(each[:2])}.")
-        said += [f"Finalist {number} also: {'; '.join(each[2:])}."] if each[2:] else []
+        changes = [f"{_QUANTITIES[r.quantity].name} {forest.words(r)}" for r in mine.itertuples()]
+        said.append(f"Finalist {number}, {mine['settings'].iloc[0]}: {'; '.join(changes[:2])}.")
+        said += [f"Finalist {number} also: {'; '.join(changes[2:])}."] if changes[2:] else []
     return said
 
 
@@ -218,14 +212,9 @@ def save(data: Dataset, rows: pd.DataFrame, workload: str, folder: Path) -> Path
     """Write the figure as a picture, and return its file; None if no finalist has a block."""
     if rows.empty:
         return None
-    file = folder / f"{data.id}-trade-off.png"
-    caption = Caption(data.describe_host(), data.id, data.budget, evidence.usable_cpus(data.host))
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        with sheet.page(height_in(rows)) as figure:
-            sheet.sign(figure, paint(figure, rows), caption.line(workload))
-        figure.savefig(file)
-    return file
+    with sheet.page(height_in(rows)) as figure:
+        sheet.sign(figure, paint(figure, rows), comparing.source(data, workload))
+    return comparing.write(figure, folder / f"{data.id}-trade-off.png")
 
 
 def height_in(rows: pd.DataFrame) -> float:

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ndblab import dataset as datasets
 from ndblab.cluster import start_stop
@@ -26,13 +25,6 @@ from ndblab.tuning.history import History, Record
 from ndblab.tuning.prepared import Tuning, prepare
 from ndblab.tuning.progress import Progress
 from ndblab.tuning.wanted import NAME, limits
-
-if TYPE_CHECKING:
-    from ndblab.statistics.estimate import Estimate
-    from ndblab.tuning.outcome import Outcome
-    from ndblab.tuning.space import Configuration
-
-    Changes = Mapping[Configuration, Mapping[str, Estimate]]
 
 PICTURES = ROOT / "out/tune"
 MINUTES = 60
@@ -63,6 +55,9 @@ def tune(
 ) -> str:
     """Search for the best configuration of this host; return the answer.
 
+    LabError if there is nothing to search, or the baseline does not run; completed blocks are
+    saved.
+
     Parameters
     ----------
     words : the user's configuration, as `sides.parse` takes one side; none for the lab's default.
@@ -73,11 +68,6 @@ def tune(
     again : repeat a search that is complete.
     only_plan, described : start nothing, and return what would be done, on another host if one is
         described (`dry_run.host_of`).
-
-    Raises
-    ------
-    LabError
-        If there is nothing to search, or the baseline does not run; completed blocks are saved.
     """
     limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
     if goal not in GOALS:
@@ -172,34 +162,29 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
 def _told(tuning: Tuning, data: datasets.Dataset) -> dict[str, object]:
     """Return what a search found as plain data."""
     wanted, history = tuning.wanted, History(records_of(data))
-    found = tuning.search.stands(history)
-    changes = trade_off.of(data, found)
+    outcome = tuning.search.stands(history)
+    changes = trade_off.of(data, outcome)
     return {
-        "sentence": answer.sentence(found, wanted, _beside(found, changes)),
-        **answer.to_json(found, wanted, changes),
+        "sentence": answer.sentence(outcome, wanted, changes),
+        **answer.to_json(outcome, wanted, changes),
         "effects": figure.effects(history, wanted),
     }
 
 
 def _answered(tuning: Tuning, data: datasets.Dataset, as_json: bool, pictures: Path) -> str:
     wanted, history = tuning.wanted, History(records_of(data))
-    found = tuning.search.stands(history)
-    changes = trade_off.of(data, found)
-    plain = answer.to_json(found, wanted, changes)
+    outcome = tuning.search.stands(history)
+    changes = trade_off.of(data, outcome)
+    plain = answer.to_json(outcome, wanted, changes)
     rows, workload = trade_off.table(plain), wanted.load.workload
     written = {
-        "Figure": figure.save(data, history, found, wanted, pictures),
+        "Figure": figure.save(data, history, outcome, wanted, pictures),
         "Trade-off": trade_off.save(data, rows, workload, pictures),
     }
     if as_json:
         return json.dumps(plain | {"dataset": str(data.path)}, indent=1)
-    lines = [answer.sentence(found, wanted, _beside(found, changes)), ""]
-    lines += answer.details(found, wanted)
-    lines += ["", *answer.to_paste(found, wanted)] if found.winner else []
+    lines = [answer.sentence(outcome, wanted, changes), ""]
+    lines += answer.details(outcome, wanted)
+    lines += ["", *answer.to_paste(outcome, wanted)] if outcome.winner else []
     lines += ["", *(f"{what}: {file}" for what, file in written.items() if file)]
     return "\n".join([*lines, f"Dataset: {data.path}"])
-
-
-def _beside(found: Outcome, changes: Changes) -> Mapping[str, Estimate]:
-    """Return how all quantities changed with the confirmed configuration."""
-    return changes.get(found.winner.configuration, {}) if found.winner else {}

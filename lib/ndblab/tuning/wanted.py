@@ -75,12 +75,9 @@ class Limit:
 def limits(text: str) -> tuple[Limit, ...]:
     """Return the limits of a text such as "p95 < 20 ms, throughput > 5000".
 
-    Raises
-    ------
-    LabError
-        If a part of the text is not a limit.
+    LabError if a part of the text is not a limit.
     """
-    found = []
+    kept = []
     for part in text.split(","):
         match = _TEXT.fullmatch(part)
         known = match and _QUANTITIES.get(match[1].lower())
@@ -91,8 +88,8 @@ def limits(text: str) -> tuple[Limit, ...]:
                 expected='p95 in ms or throughput in queries/s, such as "p95 < 20 ms"',
                 next_step="Write it like that; several with a comma between.",
             )
-        found.append(Limit(match[1].lower(), match[2] == "<", float(match[3])))
-    return tuple(found)
+        kept.append(Limit(match[1].lower(), match[2] == "<", float(match[3])))
+    return tuple(kept)
 
 
 @dataclass(frozen=True)
@@ -114,18 +111,15 @@ class Wanted:
     def point(self, configuration: Configuration, variant: str) -> Point:
         """Return the point at which a configuration is measured.
 
-        Raises
-        ------
-        LabError
-            If it has fewer clients than servers.
+        LabError if it has fewer clients than servers.
         """
-        found = made.point(alone(self.settings(configuration)), A, self.load)
-        if found.clients < found.servers:
+        point = made.point(alone(self.settings(configuration)), A, self.load)
+        if point.clients < point.servers:
             raise LabError(
-                f"{found.servers} MySQL servers are too many for {found.clients} clients",
+                f"{point.servers} MySQL servers are too many for {point.clients} clients",
                 next_step="Use more --clients.",
             )
-        return dataclasses.replace(found, variant=variant)
+        return dataclasses.replace(point, variant=variant)
 
     @property
     def divided(self) -> bool:
@@ -134,42 +128,44 @@ class Wanted:
 
     def variant(self, configuration: Configuration, name: str) -> Variant:
         """Return the variant of a cluster that has a configuration from its start."""
-        found = made.variant(alone(self.settings(configuration)), A, TWINS)
-        quotas = found.quotas or (dict(NO_QUOTAS) if self.divided else {})
+        variant = made.variant(alone(self.settings(configuration)), A, TWINS)
+        quotas = variant.quotas or (dict(NO_QUOTAS) if self.divided else {})
         without_aio = {"innodb_use_native_aio": 0} if self._has_many_servers else {}
-        my_cnf = {**without_aio, **found.my_cnf}
-        return dataclasses.replace(found, name=name, quotas=quotas, my_cnf=my_cnf)
+        my_cnf = {**without_aio, **variant.my_cnf}
+        return dataclasses.replace(variant, name=name, quotas=quotas, my_cnf=my_cnf)
 
     @property
     def _has_many_servers(self) -> bool:
         """Return whether twins may have more servers than Linux has native I/O for."""
-        known = [s.value for s in self.baseline if s.knob.name == "servers"]
-        for each in self.space.tunables:
-            known += each.values if each.knob.name == "servers" else ()
-        fit = [int(value) for value in known if int(value) <= self.load.clients]
+        known = [int(s.value) for s in self.baseline if s.knob.name == "servers"]
+        known += self._tried("servers")
+        fit = [servers for servers in known if servers <= self.load.clients]
         return 2 * max(fit, default=1) > _NATIVE_AIO_SERVERS
+
+    def _tried(self, name: str) -> list[int]:
+        """Return the values that the search tries of the lab's own knob of a name."""
+        return [int(v) for t in self.space.tunables if t.knob.name == name for v in t.values]
 
     def switched(self, configuration: Configuration, base: Configuration, name: str) -> Variant:
         """Return the variant that changes a running cluster of `base` to a configuration."""
         own = self.variant(configuration, name)
-        now = {t.word: t.current for t in self.space.tunables}
-        wanted, started = {**now, **dict(configuration)}, {**now, **dict(base)}
-        live = {
-            self.space.tunable(word).knob.name: value
-            for word, value in wanted.items()
-            if value != started[word] and self.space.tunable(word).knob.file == knobs.MY_CNF
-        }
+        changed = self._changed(configuration, base)
+        live = {s.knob.name: s.value for s in changed if s.knob.file == knobs.MY_CNF}
         return dataclasses.replace(self.variant(base, name), set_global=live, quotas=own.quotas)
 
-    def beside(self, configuration: Configuration, base: Configuration) -> Sides:
-        """Return `base` and a configuration as sides with a server each in one cluster."""
-        now = {each.word: each.current for each in self.space.tunables}
+    def _changed(self, configuration: Configuration, base: Configuration) -> tuple[Setting, ...]:
+        """Return the settings that turn `base` into a configuration."""
+        now = {t.word: t.current for t in self.space.tunables}
         wanted, started = {**now, **dict(configuration)}, {**now, **dict(base)}
-        own = tuple(
+        return tuple(
             Setting(self.space.tunable(word).knob, value)
             for word, value in wanted.items()
             if value != started[word]
         )
+
+    def beside(self, configuration: Configuration, base: Configuration) -> Sides:
+        """Return `base` and a configuration as sides with a server each in one cluster."""
+        own = self._changed(configuration, base)
         keys = {setting.knob.key for setting in own}
         there = self.settings(base)
         return Sides(
@@ -206,7 +202,7 @@ class Wanted:
             notebook="",
             figures=(),
             claims=(),
-            grid=lambda made, size: tuple(points),
+            grid=lambda *_: tuple(points),
             workload=self.load.workload,
             sizes={"quick": {"repeats": 1}},
             variants=tuple(variants),
@@ -226,9 +222,7 @@ class Wanted:
 
     def given(self, servers: Sequence[int]) -> dict[str, object]:
         """Return the overrides of a size."""
-        clients = {self.load.clients}
-        for each in self.space.tunables:
-            clients |= set(each.values) if each.knob.name == "clients" else set()
+        clients = {self.load.clients, *self._tried("clients")}
         return {**self.overrides, "servers": sorted(set(servers)), "clients": sorted(clients)}
 
     def base(self) -> tuple[Experiment, list[int]]:
@@ -243,13 +237,10 @@ class Wanted:
         Trials in one cluster get as many servers as any value asks for, so that none of them needs
         another cluster.
         """
-        found = [self.point(own, "").servers for own in (trial.against, trial.configuration)]
+        servers = [self.point(own, "").servers for own in (trial.against, trial.configuration)]
         if trial.design == ALTERNATION:
-            for each in self.space.tunables:
-                if each.knob.name == "servers":
-                    most = [int(value) for value in each.values]
-                    found += [value for value in most if value <= self.load.clients]
-        return found
+            servers += [value for value in self._tried("servers") if value <= self.load.clients]
+        return servers
 
 
 def alone(settings: tuple[Setting, ...]) -> Sides:

@@ -30,9 +30,9 @@ def over(*finalists: Finalist) -> SimpleNamespace:
     wanted = Wanted(brief, SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
     winner = finalists[0] if finalists else None
     outcome = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
-    beside = {"p95": Estimate(0.92, 0.87, 0.97)}
-    plain = answer.to_json(outcome, wanted, {winner.configuration: beside} if winner else {})
-    plain |= {"sentence": answer.sentence(outcome, wanted, beside), "effects": [
+    changes = {winner.configuration: {"p95": Estimate(0.92, 0.87, 0.97)}} if winner else {}
+    plain = answer.to_json(outcome, wanted, changes)
+    plain |= {"sentence": answer.sentence(outcome, wanted, changes), "effects": [
         {"name": "servers=2", "ratio": 1.02, "low": 0.98, "high": 1.06}]}  # fmt: skip
     manifest = {"experiment": "tune", "answer": json.loads(json.dumps(plain))}
     return SimpleNamespace(manifest=manifest, experiment="tune")

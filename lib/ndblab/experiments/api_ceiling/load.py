@@ -78,7 +78,7 @@ def rows_per_thread(job: Job) -> int:
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Look up keys for the run's seconds, for the length of a `with` block at most.
 
-    Raises LabError if the table cannot be filled.
+    LabError if the table cannot be filled.
     """
     if not cluster.query(_IS_THERE)[0][0]:
         _fill(cluster, job)

@@ -26,7 +26,7 @@ _BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", "lose-host")
 def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return the most servers and clients under every fault, or under two in the smoke profile.
 
-    Raises LabError if there is one server only: the service cannot continue without it.
+    LabError if there is one server only: the service cannot continue without it.
     """
     servers, clients = max(size.servers), max(size.clients)
     if servers < 2:

@@ -87,6 +87,8 @@ def check(
 ) -> Findings:
     """Compare the rows on each replica with the replies to the clients of one run.
 
+    ValueError if the tables are of several runs, or have a row twice.
+
     Parameters
     ----------
     history : one row per operation: `client`, `seq`, `kind`, `outcome`, `t_s`.
@@ -95,11 +97,6 @@ def check(
     counters : `replica`, `client`, `writes`.
     seed : of the values. Without it a value is wrong if the two tables, or replicas, disagree on
         it; with it also if all agree on a value that was not written.
-
-    Raises
-    ------
-    ValueError
-        If the tables are of several runs, or have a row twice.
     """
     _of_one_run(history, copies, counters)
     _no_row_twice("history", history, OPERATION)

@@ -49,7 +49,7 @@ class Mark(NamedTuple):
 def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
     """Perform the actions of a fault, and yield a mark when each begins.
 
-    Waiting for a node yields its mark at the end, when the node serves again. Raises LabError if
+    Waiting for a node yields its mark at the end, when the node serves again. LabError if
     there is no such node, or it does not stop, start or serve again; if the cluster's links cannot
     be cut.
     """
@@ -162,7 +162,7 @@ def measure(cluster: Cluster, job: Job, repeat: int, fault: Fault) -> measured_r
     """Load a cluster, inject a fault, and read what the cluster holds afterwards.
 
     The load runs for the profile's seconds before the fault, then until the last action is done,
-    then for half of the profile's seconds. Raises LabError if the load fails, or the cluster fails
+    then for half of the profile's seconds. LabError if the load fails, or the cluster fails
     before any fault.
     """
     before_s = job.profile.warmup_s + job.profile.duration_s

@@ -94,7 +94,7 @@ class Load:
     def finish(self) -> Report:
         """Stop the clients, but not before the seconds of warm-up and run are over.
 
-        Raises LabError if they do not stop, or ended early.
+        LabError if they do not stop, or ended early.
         """
         profile = self._job.profile
         ends = self._began + profile.warmup_s + profile.duration_s

@@ -35,7 +35,7 @@ def create(cluster: Cluster, clients: int) -> None:
     """Recreate the tables, empty, with a counter at 0 for each client.
 
     The key of the second table has its columns in reverse order: NDB hashes them in order, so that
-    the two rows of a write are in different partitions. Raises LabError if a MySQL server refuses,
+    the two rows of a write are in different partitions. LabError if a MySQL server refuses,
     or does not answer in time.
     """
     name = client.DATABASE
@@ -62,7 +62,7 @@ def create(cluster: Cluster, clients: int) -> None:
 def read(cluster: Cluster) -> dict[str, pd.DataFrame]:
     """Read every row from every data node: the tables `copies` and `counters`.
 
-    Raises LabError if another node answered for a data node, or a MySQL server did not answer.
+    LabError if another node answered for a data node, or a MySQL server did not answer.
     """
     try:
         replicas = [_read_replica(cluster, node) for node in cluster.plan.data_nodes]

@@ -37,7 +37,7 @@ STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
 
 
 def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
-    """Return the good loads of the sweep during which nothing else ran, or raise MissingData.
+    """Return the good loads of the sweep during which nothing else ran; MissingData without any.
 
     Returns
     -------

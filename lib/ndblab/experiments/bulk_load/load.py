@@ -51,7 +51,7 @@ def commands(job: Job) -> list[Command]:
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:
-    """Write the files of rows, or raise LabError; the tables remain to be loaded."""
+    """Write the files of rows; LabError if that fails. The tables remain to be loaded."""
     began = time.monotonic()
     cluster.machine.make_folder(ways.folder(job))
     write = ways.prepare_command(job)
@@ -71,7 +71,7 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
 def running(cluster: Cluster, job: Job) -> Iterator[Action]:
     """Load all rows into empty tables, for the length of a `with` block at most.
 
-    Raises LabError if the tables cannot be made.
+    LabError if the tables cannot be made.
     """
     try:
         for statement in ways.statements(job):

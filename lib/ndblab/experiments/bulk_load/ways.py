@@ -65,7 +65,7 @@ def prepare_command(job: Job) -> Command:
 def command(job: Job) -> Command:
     """Return the command that loads the rows.
 
-    Raises LabError if ndb_import is missing, or there are more connections than tables.
+    LabError if ndb_import is missing, or there are more connections than tables.
     """
     way, clients = of(job), job.point.clients
     if clients > job.profile.tables:

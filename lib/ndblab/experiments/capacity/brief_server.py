@@ -125,7 +125,7 @@ def epyc() -> Model:
       queries one at a time, at the rate of the peak
     - NDB threads: a line through both screens, each at its throughput
 
-    Raises ValueError if a published number that this needs is missing.
+    ValueError if a published number that this needs is missing.
     """
     peak = _value("4", "throughput")
     four = publication.anchors("4")

@@ -44,7 +44,7 @@ def predict(
 ) -> str:
     """Report the throughput and latency predicted for a point, its bottleneck and the uncertainty.
 
-    Numbers may be texts; `cpus` and `qps_one_server` are those of `_of_host`. Raises LabError if a
+    Numbers may be texts; `cpus` and `qps_one_server` are those of `_of_host`. LabError if a
     value is invalid, or the speed of another host is missing.
     """
     many = number.whole("--servers", servers, most=MAX_SERVERS)

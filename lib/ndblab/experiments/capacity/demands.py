@@ -71,7 +71,7 @@ def left_out(runs: pd.DataFrame) -> str:
 def of_one_server(data: Dataset) -> pd.DataFrame:
     """Return the rows of `measured` that a model is fitted to: those of one server.
 
-    Raises LabError if too few numbers of clients have a good run, or the dataset has no CPU use.
+    LabError if too few numbers of clients have a good run, or the dataset has no CPU use.
     """
     runs = alone(data)
     counts = sorted(int(c) for c in summary.good(runs)["clients"].unique())
@@ -91,7 +91,10 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
 
 
 def of_dataset(data: Dataset) -> pd.DataFrame:
-    """Return `measured` of the default workload for any number of servers, or raise LabError."""
+    """Return `measured` of the default workload for any number of servers.
+
+    LabError if the dataset has no CPU use.
+    """
     return _of_runs(data, summary.select(data.runs))
 
 

@@ -102,7 +102,7 @@ class Forecast:
     def several(self) -> pd.DataFrame:
         """Measured means with several servers, which the model was not fitted to.
 
-        Raises LabError if there are none.
+        LabError if there are none.
         """
         several = self.points[self.points["servers"] > 1].reset_index(drop=True)
         if several.empty:
@@ -218,7 +218,7 @@ class Forecast:
 def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
     """Fit a model to the runs of one server in a dataset, for comparison with another, or itself.
 
-    Raises LabError if no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
+    LabError if no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
     """
     own = Forecast(fitted, fitted if tested is None else tested)
     kinds = [
@@ -241,7 +241,7 @@ def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     """Fit the capacity model to one dataset and compare it with another.
 
     They are folders of datasets, which may be the same; "recorded" stands for the recorded sweep of
-    one MySQL server, and for the sweep of several that is nearest to it in time. Raises LabError if
+    one MySQL server, and for the sweep of several that is nearest to it in time. LabError if
     a dataset cannot be read, or no model can be fitted to it.
     """
     one, many = find("capacity-model").reads

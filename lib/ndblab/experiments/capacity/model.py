@@ -59,7 +59,7 @@ class Shares:
 def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
     """Read from a dataset's plan which of the host's logical CPUs each part may use.
 
-    Raises LabError if the budget divides nothing: no share then says what another server could use.
+    LabError if the budget divides nothing: no share then says what another server could use.
     """
     budget = plan["budget"]["kind"]
     if budget not in COVERED:

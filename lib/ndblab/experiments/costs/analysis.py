@@ -133,7 +133,7 @@ def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def turn(costs: pd.DataFrame) -> Turn:
     """Return where one server's throughput turns, by the means of its `each_good_run`.
 
-    Raises MissingData if it has fewer than three numbers of clients.
+    MissingData if it has fewer than three numbers of clients.
     """
     columns = ["qps", "mysqld_cpus", "host_busy_pct"]
     groups = costs[costs["servers"] == 1].groupby("clients")
@@ -170,7 +170,7 @@ def _turns(costs: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
 def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict[str, Estimate]:
     """Return the ratio of A to B, by quantity: `qps`, `cpu_us`, `<role>_us`.
 
-    Raises MissingData if the contrast has no whole block.
+    MissingData if the contrast has no whole block.
     """
     whole = contrasts.whole(slices, contrast)
     costs = each_run(whole, processes)
@@ -193,7 +193,7 @@ def sides(slices: pd.DataFrame, contrast: str) -> str:
 def idle_server_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> Estimate:
     """Return the CPU that a server without clients uses, in percent of one logical CPU.
 
-    Raises MissingData if no run has such a server.
+    MissingData if no run has such a server.
     """
     known = each_good_run(runs, processes)["idle_pct"].dropna()
     if known.empty:

@@ -41,7 +41,7 @@ class Law(NamedTuple):
 def law(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> Law:
     """Return the law of these CPUs, at the number of clients with the best undivided throughput.
 
-    Raises MissingData if there is no good undivided run whose CPU was recorded.
+    MissingData if there is no good undivided run whose CPU was recorded.
     """
     chosen = _good(runs)
     chosen = chosen[chosen["variant"].astype(str) == UNDIVIDED]
@@ -55,7 +55,7 @@ def law(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> Law:
 
 
 def divided(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return good runs under quotas with the data nodes' `share_pct`, or raise MissingData."""
+    """Return good runs under quotas, with the data nodes' `share_pct`; MissingData without any."""
     good = _good(runs)
     good = good.assign(share_pct=good["variant"].astype(str).map(_SHARES))
     good = good.dropna(subset="share_pct")
@@ -81,7 +81,7 @@ def undivided_over_best(runs: pd.DataFrame) -> tuple[int, Estimate]:
     """Return the most clients, and throughput without quotas there, over that of the best division.
 
     Runs are paired by repeat. The best of several divisions looks better than it is, by chance, so
-    the ratio errs on the low side. Raises MissingData if there are no good runs of both with so
+    the ratio errs on the low side. MissingData if there are no good runs of both with so
     many clients.
     """
     good = _good(runs)

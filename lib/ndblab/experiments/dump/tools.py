@@ -65,7 +65,7 @@ def script(job: Job, folder: Path) -> Path:
 def command(job: Job, folder: Path) -> Command:
     """Return the command that dumps the tables of sysbench through the first server's socket.
 
-    Raises LabError if a program is missing.
+    LabError if a program is missing.
     """
     connection = [f"--socket={job.servers[0].socket}", "--user=root"]
     if tool() == MYSQL_SHELL:

@@ -15,7 +15,10 @@ _KIND = ["statement", "isolation", "moment", "index", "lock_mode"]
 
 
 def shared(locks: pd.DataFrame, statement: str, isolation: str) -> pd.Series:
-    """Return the number of shared record locks of a statement by run id, or raise MissingData."""
+    """Return the number of shared record locks of a statement by run id.
+
+    MissingData if its locks were not read.
+    """
     own = (locks["statement"] == statement) & (locks["isolation"] == isolation)
     asked = locks[own & (locks["moment"] == RUNNING)]
     if asked.empty:

@@ -125,7 +125,7 @@ def prepare(session: Session, rows: int) -> None:
 def measure(worker: Session, observer: Session, rows: int) -> Iterator[Row]:
     """Run every statement under every isolation level, and read its locks.
 
-    Raises Unreadable if a statement reads another number of rows, or its locks cannot be read.
+    Unreadable if a statement reads another number of rows, or its locks cannot be read.
     """
     worker.run(f"USE {DATABASE}")
     if not observer.value("SELECT @@performance_schema"):

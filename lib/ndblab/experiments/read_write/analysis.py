@@ -52,7 +52,7 @@ class Variations:
 def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
     """Sort `runs`, and CPU of `processes` in `slices`, by question.
 
-    Raises MissingData if there is no good run of read/write.
+    MissingData if there is no good run of read/write.
     """
     runs = summary.good(tables["runs"])
     runs = runs[runs["clients"] >= runs["servers"]]

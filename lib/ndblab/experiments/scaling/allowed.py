@@ -19,7 +19,7 @@ def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Se
 
     Each quota's CPU is divided by the least CPU time that a query needed at any point of these
     runs. The quotas are those of each server, of all servers with their clients, and of the data
-    nodes, on `cpus` usable logical CPUs. Raises MissingData if no good run has its CPU recorded.
+    nodes, on `cpus` usable logical CPUs. MissingData if no good run has its CPU recorded.
     """
     good = summary.good(runs)
     if good.empty:
@@ -40,7 +40,7 @@ def at_equal_clients(runs: pd.DataFrame, top: int, base: int) -> Estimate:
     """Return the ratio of the queries/s of `top` servers to those of `base` servers.
 
     Runs are paired by clients and repeat, at all numbers of clients that leave none of the servers
-    idle. Raises MissingData if there is no such pair.
+    idle. MissingData if there is no such pair.
     """
     busy = summary.good(runs)
     busy = busy[busy["clients"] >= top]

@@ -91,7 +91,7 @@ class Repeats:
 def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
     """Return the longest good run of a dataset and its repeats, with their checkpoints.
 
-    Raises MissingData if no run is good.
+    MissingData if no run is good.
     """
     longest = stability.longest(runs)
     good = summary.good(runs)
@@ -122,7 +122,7 @@ def kept(cycles: pd.DataFrame) -> Estimate:
     Cycles are weighted by their length, as joined checkpoints make some of them long: it is the
     ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With equal
     weights, short cycles would hide most of what checkpoints take where these fill most of the
-    time; the interval then held the truth in half of simulated hours. Raises MissingData if there
+    time; the interval then held the truth in half of simulated hours. MissingData if there
     is no cycle, or one of them stands still.
     """
     if cycles.empty:
@@ -144,7 +144,7 @@ def kept(cycles: pd.DataFrame) -> Estimate:
 def taken(repeats: Repeats) -> Estimate:
     """Return the share of the data nodes' CPU that goes to checkpoints.
 
-    It is what they use beyond the CPU per query that they need outside checkpoints. Raises
+    It is what they use beyond the CPU per query that they need outside checkpoints.
     MissingData if there is no cycle with throughput and CPU.
     """
     cpu_pct, qps = repeats.cpu_pct("ndbmtd"), repeats.throughput

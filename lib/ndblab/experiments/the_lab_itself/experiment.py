@@ -27,7 +27,7 @@ def the_lab_itself(
     """Return the contrasts; identical sides get `repeats` blocks in each of four starts at most.
 
     Half of the servers serve half of the clients, but all of them under the monitor, which costs
-    most where CPUs are scarce. Effects of a condition are those of its side A. Raises LabError if
+    most where CPUs are scarce. Effects of a condition are those of its side A. LabError if
     there are fewer than 2 servers, or fewer clients than servers.
     """
     servers, clients = max(size.servers), max(size.clients)

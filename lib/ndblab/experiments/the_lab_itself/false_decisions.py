@@ -24,7 +24,7 @@ _SEED = 7742
 def counted(slices: pd.DataFrame) -> pd.DataFrame:
     """Count the analyses that find a difference at any look.
 
-    Raises MissingData if the contrast has no whole block.
+    MissingData if the contrast has no whole block.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def counted(slices: pd.DataFrame) -> pd.DataFrame:
 def correlation(slices: pd.DataFrame) -> Estimate:
     """Return the correlation of neighbouring blocks of one start, with its 95 % interval (Fisher).
 
-    NaN for fewer than 5 pairs of neighbours. Raises MissingData if the contrast has no whole block.
+    NaN for fewer than 5 pairs of neighbours. MissingData if the contrast has no whole block.
     """
     logs = contrasts.of_blocks(contrasts.log_ratios(slices, trust.A_A))
     start = _start_of_block(slices)

@@ -25,7 +25,7 @@ _SEED = 7742
 def components(slices: pd.DataFrame) -> pd.DataFrame:
     """Return the standard deviation that each part adds to a slice's throughput.
 
-    Raises MissingData if the contrast has no whole block.
+    MissingData if the contrast has no whole block.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def components(slices: pd.DataFrame) -> pd.DataFrame:
 def apart(slices: pd.DataFrame) -> pd.DataFrame:
     """Return how much two slices of the same configuration differ, by how far apart they are.
 
-    Raises MissingData if the contrast has no whole block.
+    MissingData if the contrast has no whole block.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     Rows of `runs` with `tps` (transactions a second), `tpm_c`, `failed_share` (of all
     transactions), and `local_share` of the rows read and `pruned_share` of the scans,
-    NaN where there were none. Raises MissingData if there is no good run.
+    NaN where there were none. MissingData if there is no good run.
     """
     good = summary.good(tables["runs"])
     good = good[good["workload"].astype(str) == TPC_C]

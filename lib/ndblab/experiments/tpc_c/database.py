@@ -91,7 +91,7 @@ def counts(warehouses: int) -> dict[str, int]:
 def warehouses(size: Profile) -> int:
     """Return the number of warehouses of a profile: its tables.
 
-    Raises LabError if it asks for another number of rows in each.
+    LabError if it asks for another number of rows in each.
     """
     if size.table_size != ROWS_PER_WAREHOUSE:
         raise LabError(

@@ -29,7 +29,7 @@ def _warehouses(number: int) -> dict[str, int]:
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return points by warehouse for all servers and clients, by whole key for the most servers.
 
-    Raises LabError if the profile asks for warehouses of another size.
+    LabError if the profile asks for warehouses of another size.
     """
     database.warehouses(size)
     most = max(size.servers)

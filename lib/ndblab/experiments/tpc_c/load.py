@@ -245,7 +245,7 @@ def _cursors(cluster: Cluster, job: Job, stack: ExitStack) -> list[Cursor]:
 def _wait_quiet(cursors: list[Cursor], name: str) -> None:
     """Wait until the servers have ended the transactions that go-tpc left when its time was over.
 
-    Raises OSError if they do not.
+    OSError if they do not.
     """
     until_s = time.monotonic() + QUIET_TIMEOUT_S
     while sum(_sessions(cursor, name) for cursor in cursors) > len(cursors):

@@ -70,7 +70,7 @@ def commands(job: Job) -> list[Command]:
 def prepare(cluster: Cluster, job: Job) -> Filled:
     """Fill the tables; the data memory is that of NDB's tables.
 
-    Raises LabError if rows are missing, or InnoDB cannot answer a query.
+    LabError if rows are missing, or InnoDB cannot answer a query.
     """
     return program.fill(cluster, prepare_command(job), "TPC-H", job.profile.rows)
 

@@ -29,8 +29,7 @@ def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
     """Return a search: that of a folder, or the newest complete one; None where there is none.
 
     `host` says where the newest one was made: "this" host, or "recorded" for those of this
-    repository that count (`why_not`). Raises LabError if the folder has none, or one that is not
-    over.
+    repository that count (`why_not`). LabError if the folder has none, or one that is not over.
     """
     if folder == NEWEST:
         known = _of_host(host)
