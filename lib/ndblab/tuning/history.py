@@ -22,7 +22,9 @@ SEARCH = (EXPERT, SCREEN, RACE, EXCLUDE)
 """Stages of the search proper: their blocks of a configuration are pooled, and confirm nothing."""
 OK = "ok"
 DISTURBED = "disturbed"
-"""Status prefix of a trial that others on the host spoilt, not its configuration."""
+"""Status prefix of a trial that others on the host or the other side spoilt, not what it tries."""
+COMPANY = "company:"
+"""How the status of a slice begins that others on the host disturbed."""
 PRIOR = 4
 """Degrees of freedom that the recorded deviation of a design is worth for this host."""
 
@@ -67,6 +69,11 @@ class Record:
     def infeasible(self) -> bool:
         """Return whether its configuration does not work."""
         return self.status != OK and not self.status.startswith(DISTURBED)
+
+    @property
+    def failed(self) -> bool:
+        """Return whether a start, the other side or the configuration failed, not the host."""
+        return self.status != OK and not self.status.startswith(f"{DISTURBED}, {COMPANY}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
