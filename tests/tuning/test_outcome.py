@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from ndblab import dataset
 from ndblab.benchmarks import tuning as worlds
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.error import LabError
-from ndblab.tuning import outcome, wanted
-from ndblab.tuning.history import ABLATE, CONFIRM, SCREEN, History, Record, Trial
+from ndblab.measuring.measurement import RECORDED
+from ndblab.tuning import executing, outcome, wanted
+from ndblab.tuning.history import (
+    ABLATE,
+    BASE_RANGE,
+    CONFIRM,
+    OWN_RANGE,
+    SCREEN,
+    History,
+    Record,
+    Trial,
+)
 from ndblab.tuning.outcome import Candidate
 from ndblab.tuning.space import made, without
 
@@ -51,6 +63,29 @@ def test_a_finalist_whose_starts_differ_by_a_third_is_rejected():
     result = judged(record(CONFIRM, ONE, [0.5, 0.9, 0.5, 0.9, 0.6, 0.8]))
     assert result.winner is None
     assert result.finalists[0].rejected == "its results range over 49 % between starts"
+
+
+@pytest.mark.parametrize(
+    ("own", "base", "is_out"), [(0.07, 0.22, False), (0.35, 0.36, False), (0.45, 0.29, True)]
+)
+def test_a_finalist_is_not_rejected_because_the_baseline_varies(
+    own: float, base: float, is_out: bool
+):
+    """The gains vary with both sides; in a recorded search, mostly with the baseline."""
+    gains = [0.6, 0.88, 0.6, 0.88, 0.62, 0.8]
+    levels = {OWN_RANGE: math.log1p(own), BASE_RANGE: math.log1p(base)}
+    result = judged(dataclasses.replace(record(CONFIRM, ONE, gains), levels=levels))
+    assert bool(result.finalists[0].rejected) == is_out
+    assert (result.winner is None) == is_out
+
+
+def test_the_range_of_each_side_is_its_own():
+    """In the recorded search, the baseline of this confirmation varies by 22 %, B by 7 %."""
+    data = dataset.read(RECORDED / "tune/tune-2cpu-scaled-quick-06792f67-1")
+    ranges = executing.ranges_of(data, "confirm-6c5b9ddb", "throughput")
+    assert math.expm1(ranges[OWN_RANGE]) == pytest.approx(0.07, abs=0.005)
+    assert math.expm1(ranges[BASE_RANGE]) == pytest.approx(0.22, abs=0.005)
+    assert executing.ranges_of(data, "confirm-00000000", "cpu") == {}
 
 
 def test_without_a_winner_the_highest_upper_limit_is_what_is_excluded():

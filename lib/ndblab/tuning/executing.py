@@ -19,10 +19,11 @@ from ndblab.cluster import start_stop
 from ndblab.comparing import choice, judged, made, read_back
 from ndblab.dataset.schema import OK as GOOD
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast, Side
-from ndblab.error import LabError
+from ndblab.error import LabError, MissingData
 from ndblab.measuring import blocks, feasible
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.tuning.history import COMPANY, DISTURBED, OK, Record, Trial
+from ndblab.statistics import contrasts
+from ndblab.tuning.history import BASE_RANGE, COMPANY, DISTURBED, OK, OWN_RANGE, Record, Trial
 from ndblab.tuning.space import BASELINE, Configuration
 from ndblab.tuning.wanted import NAME, Wanted, alone
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 GOALS = {"throughput": 0, "p95": 1, "cpu": 2}
 """Goals of a search, each with its place in the result of `judged.blocks`."""
+RANGES = {A: BASE_RANGE, B: OWN_RANGE}
 FAILURES = 2
 """Number of failed blocks or starts after which a trial is over."""
 
@@ -191,7 +193,8 @@ class Executor:
         if good.empty:
             return {}
         qps, p95_ms = good["qps"].mean(), good["latency_p95_ms"].mean()
-        return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3)}
+        ranges = ranges_of(data, trial.contrast, self.wanted.goal)
+        return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3), **ranges}
 
 
 def _said(failure: LabError) -> str:
@@ -202,3 +205,13 @@ def gains_of(data: Dataset, contrast: str, goal: str) -> np.ndarray:
     """Return the gain of each whole block of a contrast, as a logarithm; above 0 is better."""
     logs = judged.blocks(data, contrast)[GOALS[goal]]
     return logs if goal == "throughput" else -logs
+
+
+def ranges_of(data: Dataset, contrast: str, goal: str) -> dict[str, float]:
+    """Return how far the whole blocks of each side lie apart, as logarithms; none without one."""
+    quantity = judged.quantities(data, contrast)[GOALS[goal]]
+    try:
+        logs = {side: contrasts.levels(data.slices, contrast, quantity, side) for side in (A, B)}
+    except MissingData:
+        return {}
+    return {RANGES[side]: round(float(np.ptp(own)), 4) for side, own in logs.items()}

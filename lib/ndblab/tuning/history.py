@@ -25,6 +25,8 @@ DISTURBED = "disturbed"
 """Status prefix of a trial that others on the host or the other side spoilt, not what it tries."""
 COMPANY = "company:"
 """How the status of a slice begins that others on the host disturbed."""
+OWN_RANGE, BASE_RANGE = "range", "base_range"
+"""Levels of a record: the range of each side's blocks, as logarithms of what the goal is about."""
 PRIOR = 4
 """Degrees of freedom that the recorded deviation of a design is worth for this host."""
 
@@ -56,7 +58,8 @@ def contrast(stage: str, configuration: Configuration, against: Configuration = 
 class Record:
     """A trial that is over: the gains of all blocks of its contrast, or why there are none.
 
-    `levels` are means of the tried configuration: qps and p95_ms.
+    `levels` are means of the tried configuration, qps and p95_ms, and how far the blocks of it and
+    of the other side range (`OWN_RANGE` and `BASE_RANGE`, which older records lack).
     """
 
     trial: Trial

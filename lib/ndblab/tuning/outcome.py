@@ -17,13 +17,14 @@ import scipy
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning import ablation
-from ndblab.tuning.history import ABLATE, CONFIRM, SEARCH, History
+from ndblab.tuning.history import BASE_RANGE, CONFIRM, OWN_RANGE, SEARCH, History, Record
 from ndblab.tuning.space import Configuration
 from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
-"""A configuration whose gains range over more than this between starts is rejected: 63 % of the
-configurations found best under noise lose as much when deployed (TUNA, EuroSys 2025)."""
+"""A configuration whose gains range over more than this between starts is rejected, if its own
+results do so too, and more than the baseline's: 63 % of the configurations found best under noise
+lose as much when deployed (TUNA, EuroSys 2025)."""
 ERROR = 1 - CONFIDENCE
 FREEDOM = 4
 """Fewest degrees of freedom of a design's deviation with which limits are computed: with fewer, a t
@@ -130,18 +131,25 @@ def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, s
     """Return why configurations that run are out: the limit they break, or how much they vary."""
     reasons: dict[Configuration, str] = {}
     limits = tuple(limits)
-    for record in history.contrasts:
+    for record in (*history.of(SEARCH).contrasts, *history.of((CONFIRM,)).contrasts):
         own = record.trial.configuration
-        if record.trial.stage == ABLATE:
-            continue
         broken = [text for limit in limits if (text := limit.broken(record.levels))]
         if broken:
             reasons[own] = broken[0]
-        gains = record.gains
-        if record.trial.stage == CONFIRM and gains and np.ptp(gains) > math.log1p(RANGE):
-            width = math.expm1(float(np.ptp(gains)))
-            reasons[own] = f"its results range over {100 * width:.0f} % between starts"
+        if record.trial.stage == CONFIRM and (why := _varies(record)):
+            reasons[own] = why
     return reasons
+
+
+def _varies(record: Record) -> str:
+    """Say how much the results of a confirmation vary; empty if little, or no more than A's."""
+    gains = float(np.ptp(record.gains)) if record.gains else 0.0
+    # Records of older searches have the gains alone, to which both sides contribute.
+    own = record.levels.get(OWN_RANGE, gains)
+    others = record.levels.get(BASE_RANGE, 0.0)
+    if min(gains, own) <= math.log1p(RANGE) or own <= others:
+        return ""
+    return f"its results range over {100 * math.expm1(own):.0f} % between starts"
 
 
 def upper_limits(
