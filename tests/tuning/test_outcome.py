@@ -19,6 +19,7 @@ from ndblab.tuning.history import (
     ABLATE,
     BASE_RANGE,
     CONFIRM,
+    EXCLUDE,
     OWN_RANGE,
     SCREEN,
     History,
@@ -134,6 +135,20 @@ def test_single_blocks_exclude_nothing():
     result = judged(record(SCREEN, ONE, [0.01]), candidates=())
     assert math.isnan(result.excluded)
     assert result.bounded == 0
+
+
+@pytest.mark.parametrize(("confirmed_ms", "is_out"), [(18.0, False), (22.0, True), (None, True)])
+def test_whether_a_limit_is_kept_is_for_the_confirmation_to_say(
+    confirmed_ms: float | None, is_out: bool
+):
+    """A single block of the search may miss it by chance, even if it is measured later."""
+    block = dataclasses.replace(record(EXCLUDE, ONE, [0.2]), levels={"p95_ms": 21.0})
+    confirmed = record(CONFIRM, ONE, [] if confirmed_ms is None else [0.2, 0.21])
+    if confirmed_ms is not None:
+        confirmed = dataclasses.replace(confirmed, levels={"p95_ms": confirmed_ms})
+    for records in ((block, confirmed), (confirmed, block)):
+        out = outcome.rejected(History(records), wanted.limits("p95 < 20 ms"))
+        assert (ONE in out) == is_out
 
 
 def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():

@@ -128,11 +128,16 @@ def judge(
 
 
 def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, str]:
-    """Return why configurations that run are out: the limit they break, or how much they vary."""
+    """Return why configurations that run are out: the limit they break, or how much they vary.
+
+    Whether a limit is kept is for the confirmation to say, once it has a block.
+    """
     reasons: dict[Configuration, str] = {}
     limits = tuple(limits)
     for record in (*history.of(SEARCH).contrasts, *history.of((CONFIRM,)).contrasts):
         own = record.trial.configuration
+        if record.trial.stage == CONFIRM and record.gains:
+            reasons.pop(own, None)
         broken = [text for limit in limits if (text := limit.broken(record.levels))]
         if broken:
             reasons[own] = broken[0]
