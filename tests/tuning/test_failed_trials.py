@@ -27,8 +27,9 @@ WHY = "the load ended before its time"
 
 
 def carried_out(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, endings: Sequence[str], why: str = WHY
-) -> Record:
+    folder: Path, monkeypatch: pytest.MonkeyPatch, endings: Sequence[str], why: str = WHY,
+    goal: str = "throughput",
+) -> Record:  # fmt: skip
     """Carry out a trial of one block, whose attempts end so: sides that fail, or a start."""
     points = (wanted().point(own, name) for own, name in ((BASELINE, "default"), (BOTH, "tried")))
     contrast = Contrast(TRIAL.contrast, TWINS, *map(Side, points), (NAME,), one_start=True)
@@ -52,7 +53,7 @@ def carried_out(
         clusters = SimpleNamespace(
             writer=writer, size=SimpleNamespace(seed=1), close=lambda: None
         )  # fmt: skip
-        return Executor(wanted(), None, None, clusters).carry_out(TRIAL)
+        return Executor(wanted(goal), None, None, clusters).carry_out(TRIAL)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,16 @@ def test_what_fails_once_is_tried_again(
     """One start may fail by chance."""
     record = carried_out(tmp_path, monkeypatch, (ending, ""))
     assert (record.status, len(record.gains)) == ("ok", 1)
+
+
+def test_a_search_for_another_goal_keeps_what_it_did_to_throughput(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """One value for each block; a search for throughput has it as its gain."""
+    record = carried_out(tmp_path / "a", monkeypatch, ("",), goal="p95")
+    assert len(record.throughput) == len(record.gains) == 1
+    plain = carried_out(tmp_path / "b", monkeypatch, ("",))
+    assert (plain.throughput, plain.gains) == ((), record.throughput)
 
 
 def test_a_search_does_not_give_up_because_others_use_the_host(

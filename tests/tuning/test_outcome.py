@@ -151,6 +151,25 @@ def test_whether_a_limit_is_kept_is_for_the_confirmation_to_say(
         assert (ONE in out) == is_out
 
 
+@pytest.mark.parametrize(
+    ("loss", "limit", "is_out"),
+    [(0.6, "", True), (0.001, "", False), (0.6, "throughput > 50", False)],
+)
+def test_less_cpu_with_fewer_queries_does_not_win_unless_a_throughput_to_keep_is_given(
+    loss: float, limit: str, is_out: bool
+):
+    """A search for another goal confirms no configuration that is certainly slower."""
+    gains, noise = [0.3, 0.31, 0.29, 0.3], np.array([0.002, -0.003, 0.001, 0.0])
+    own = dataclasses.replace(record(CONFIRM, ONE, gains), throughput=tuple(noise - loss))
+    history = History([Record.from_dict(own.to_dict())])
+    limits = wanted.limits(limit) if limit else ()
+    result = outcome.judge(history, [Candidate(ONE, 0.3)], limits)
+    assert (result.winner is None) == is_out
+    [finalist] = result.finalists
+    assert finalist.rejected.startswith("its throughput is 45 % less (" if is_out else "")
+    assert bool(finalist.rejected) == (ONE in dict(result.infeasible)) == is_out
+
+
 def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
     """This holds only if the whole interval says so."""
     rng = np.random.default_rng(2)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
 
-GOALS = {"throughput": 0, "p95": 1, "cpu": 2}
+GOAL = "throughput"
+GOALS = {GOAL: 0, "p95": 1, "cpu": 2}
 """Goals of a search, each with its place in the result of `judged.blocks`."""
 RANGES = {A: BASE_RANGE, B: OWN_RANGE}
 FAILURES = 2
@@ -80,7 +81,10 @@ class Executor:
         gains = gains_of(data, trial.contrast, self.wanted.goal)
         levels = self._levels(data, trial)
         seconds = round(time.monotonic() - began_s, 1)
-        return Record(trial, tuple(map(float, gains)), seconds, status, levels)
+        beside = [] if self.wanted.goal == GOAL else gains_of(data, trial.contrast, GOAL)
+        return Record(
+            trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
+        )
 
     def _prepare(self, trial: Trial) -> Contrast:
         """Set the clusters up for a trial, and check all that can be checked before a start."""
@@ -204,7 +208,7 @@ def _said(failure: LabError) -> str:
 def gains_of(data: Dataset, contrast: str, goal: str) -> np.ndarray:
     """Return the gain of each whole block of a contrast, as a logarithm; above 0 is better."""
     logs = judged.blocks(data, contrast)[GOALS[goal]]
-    return logs if goal == "throughput" else -logs
+    return logs if goal == GOAL else -logs
 
 
 def ranges_of(data: Dataset, contrast: str, goal: str) -> dict[str, float]:

@@ -59,7 +59,8 @@ class Record:
     """A trial that is over: the gains of all blocks of its contrast, or why there are none.
 
     `levels` are means of the tried configuration, qps and p95_ms, and how far the blocks of it and
-    of the other side range (`OWN_RANGE` and `BASE_RANGE`, which older records lack).
+    of the other side range (`OWN_RANGE` and `BASE_RANGE`, which older records lack). If the goal is
+    another, `throughput` has the gains in throughput of the same blocks.
     """
 
     trial: Trial
@@ -67,6 +68,7 @@ class Record:
     seconds: float
     status: str = OK
     levels: Mapping[str, float] = field(default_factory=dict)
+    throughput: tuple[float, ...] = ()
 
     @property
     def infeasible(self) -> bool:
@@ -88,7 +90,8 @@ class Record:
         own = dict(known["trial"])
         for name in ("configuration", "against"):
             own[name] = tuple((word, value) for word, value in own[name])
-        return cls(**{**known, "trial": Trial(**own), "gains": tuple(known["gains"])})
+        lists = {name: tuple(known.get(name, ())) for name in ("gains", "throughput")}
+        return cls(**{**known, "trial": Trial(**own), **lists})
 
 
 class History:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from ndblab.formatting import less_or_more
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning import ablation
@@ -106,8 +107,11 @@ def judge(
     history: History, candidates: Sequence[Candidate], limits: Iterable[Limit] = ()
 ) -> Outcome:
     """Judge a search as far as it has come."""
-    out = history.failures() | rejected(history, limits)
+    limits = tuple(limits)
     confidence = 1 - ERROR / max(1, len(candidates))
+    out = history.failures() | rejected(history, limits)
+    if not any(limit.quantity == "throughput" for limit in limits):
+        out = _slower(history, candidates, confidence) | out
     finalists = []
     for candidate in candidates:
         own = candidate.configuration
@@ -143,6 +147,22 @@ def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, s
             reasons[own] = broken[0]
         if record.trial.stage == CONFIRM and (why := _varies(record)):
             reasons[own] = why
+    return reasons
+
+
+def _slower(
+    history: History, candidates: Iterable[Candidate], confidence: float
+) -> dict[Configuration, str]:
+    """Return which finalists lose throughput for another goal, and how much.
+
+    Otherwise half the queries with less CPU each would win.
+    """
+    reasons = {}
+    for candidate in candidates:
+        record = history.find(CONFIRM, candidate.configuration)
+        logs = sequential.interval(np.array(record.throughput if record else ()), confidence)
+        if logs[2] < 0:
+            reasons[candidate.configuration] = f"its throughput is {less_or_more(*np.exp(logs))}"
     return reasons
 
 

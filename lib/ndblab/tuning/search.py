@@ -252,7 +252,7 @@ class Search:
         if stands.winner:
             return None
         limits = outcome.upper_limits(history, stands.finalists)
-        failed = self._infeasible(history)
+        failed = dict(stands.infeasible)
         means = {
             record.trial.configuration: float(np.mean(record.gains))
             for record in history.of((*SEARCH, CONFIRM)).contrasts
