@@ -124,7 +124,9 @@ def prepare(
         feasible.check(machine, plan)
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(knob_file) if knob_file else None)
+    clients_there = bare.point(BASELINE, DEFAULT_VARIANT).clients
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
+    tunables = _served(tunables, clients_there)
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
     space = _space(bare, tunables, STARTS if no_twins else TWINS, workload.takes_turns)
@@ -135,6 +137,20 @@ def prepare(
         wanted, search, binaries, machine, workload.label, no_twins, minutes,
         described is not None, _threads(plan, baseline),
     )  # fmt: skip
+
+
+def _served(tunables: tuple[spaces.Tunable, ...], clients: int) -> tuple[spaces.Tunable, ...]:
+    """Return knobs without numbers of MySQL servers for which there are never enough clients."""
+    tried = [int(v) for t in tunables if t.knob.name == "clients" for v in t.values]
+    most = max([clients, *tried])
+    fit = []
+    for tunable in tunables:
+        if tunable.knob.name == "servers":
+            few = tuple(value for value in tunable.values if int(value) <= most)
+            rule = tunable.expert if tunable.expert in few else None
+            tunable = dataclasses.replace(tunable, values=few, expert=rule)
+        fit += [tunable] if tunable.values else []
+    return tuple(fit)
 
 
 def _with_quotas(machine: Host) -> Host:
