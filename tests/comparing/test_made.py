@@ -113,6 +113,17 @@ def test_cpus_are_undivided_unless_a_side_divides_them() -> None:
     assert set(split.variant("default").quotas.values()) == {None}
 
 
+def test_each_mysql_server_gets_its_quota_beside_the_split_or_without_it() -> None:
+    """Without a split, data nodes and clients may use all CPUs."""
+    capped = compared("server_cpus=10%", "server_cpus=20%", "servers=2")
+    assert capped.budget == "scaled"
+    for name, share in (("default", 0.1), ("b", 0.2)):
+        assert capped.variant(name).quotas == {"ndbmtd": None, "mysqld": share, "sql": None}
+    assert capped.clusters() == (("default", "b"),)
+    both = compared("server_cpus=10%", "server_cpus=20%", "data_nodes=50%")
+    assert both.variant("b").quotas == {"ndbmtd": 0.25, "mysqld": 0.2, "sql": 0.5}
+
+
 def test_a_table_option_gets_tables_of_its_own_in_one_cluster() -> None:
     """Both kinds of tables are filled, in two databases."""
     experiment = compared("READ_BACKUP=0")
