@@ -203,8 +203,19 @@ def test_tls_encrypts_the_links_of_one_side() -> None:
     ]  # fmt: skip
     [contrast] = sides_over_tcp.contrasts(sides_over_tcp, sides_over_tcp.size("smoke"), None)
     assert contrast.design == TWINS
-    with pytest.raises(LabError, match="TLS changes nothing on side B"):
+    with pytest.raises(LabError, match="TLS changes nothing on side B") as caught:
         made.load(sides.parse(words), "x", 1, None, 2.0)
+    assert caught.value.next_step == "Compare: ./lab compare UseShm=off tls=off tls=on"
+
+
+def test_a_search_whose_links_are_not_encrypted_says_what_to_search() -> None:
+    """It has no sides, and is not told to compare."""
+    baseline = sides.parse(["tls=on"]).of("b")
+    with pytest.raises(LabError, match="TLS changes nothing here") as caught:
+        made.load(sides.Sides((), (), baseline), "x", 1, None, 2.0)
+    assert caught.value.next_step == "Search: ./lab tune UseShm=off tls=on"
+    over_tcp = sides.parse(["tls=on", "UseShm=off"]).of("b")
+    assert made.load(sides.Sides((), (), over_tcp), "x", 1, None, 2.0).clients == 16
 
 
 def test_a_cluster_that_is_for_one_side_only_has_its_name() -> None:

@@ -80,11 +80,14 @@ def load(
 def _refuse_idle_tls(sides: Sides, side: str) -> None:
     """Refuse TLS on shared-memory links, which it does not encrypt (`cluster.keys`)."""
     if sides.value(side, TLS) == "ON" and sides.value(side, "UseShm") != "OFF":
+        # A search has one baseline, not two sides that differ.
+        searched = not sides.differing
+        over_tcp = "tune UseShm=off tls=on" if searched else "compare UseShm=off tls=off tls=on"
         raise LabError(
-            f"TLS changes nothing on side {side.upper()}",
+            f"TLS changes nothing {'here' if searched else f'on side {side.upper()}'}",
             found="nodes that are linked by shared memory, which it does not encrypt",
             expected="links over TCP",
-            next_step="Compare: ./lab compare UseShm=off tls=off tls=on",
+            next_step=f"{'Search' if searched else 'Compare'}: ./lab {over_tcp}",
         )
 
 
