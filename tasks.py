@@ -74,9 +74,11 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
         except KeyboardInterrupt:
             raise Exit(f"lab: interrupted. {RESUME}", code=130) from None
         except SystemExit as leaving:
-            if leaving.code != 128 + signal.SIGTERM:
+            names = {128 + number: number.name for number in (signal.SIGTERM, signal.SIGHUP)}
+            name = names.get(leaving.code)
+            if name is None:
                 raise
-            raise Exit(f"lab: ended by SIGTERM. {RESUME}", code=leaving.code) from None
+            raise Exit(f"lab: ended by {name}. {RESUME}", code=leaving.code) from None
 
     return task(guarded, auto_shortflags=False, **options_of_task)
 

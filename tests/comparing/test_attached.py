@@ -22,6 +22,7 @@ OTHERS = [Knob("MaxNoOfTables", CONFIG_INI, "ndbd default", "", INITIAL, UNLISTE
         ("performance_schema=on",),
         ("ndb_read_backup=off",),
         ("data_nodes=25%",),
+        ("server_cpus=25%",),
         ("engine=9.7.4",),
         ("MaxNoOfTables=64",),
         ("servers=1", "servers=2", "UseShm=off"),

@@ -97,6 +97,7 @@ def test_what_both_sides_have_needs_no_restart() -> None:
     ("words", "design"),
     [
         (["data_nodes=20%", "data_nodes=30%"], SWITCHED),
+        (["server_cpus=10%", "server_cpus=20%"], SWITCHED),
         (["ndb_recv_thread_activation_threshold=16"], SWITCHED),
         (["ndb_batch_size=64K"], ALTERNATION),
         (["table_open_cache=10"], ALTERNATION),

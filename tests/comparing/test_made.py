@@ -113,6 +113,17 @@ def test_cpus_are_undivided_unless_a_side_divides_them() -> None:
     assert set(split.variant("default").quotas.values()) == {None}
 
 
+def test_each_mysql_server_gets_its_quota_beside_the_split_or_without_it() -> None:
+    """Without a split, data nodes and clients may use all CPUs."""
+    capped = compared("server_cpus=10%", "server_cpus=20%", "servers=2")
+    assert capped.budget == "scaled"
+    for name, share in (("default", 0.1), ("b", 0.2)):
+        assert capped.variant(name).quotas == {"ndbmtd": None, "mysqld": share, "sql": None}
+    assert capped.clusters() == (("default", "b"),)
+    both = compared("server_cpus=10%", "server_cpus=20%", "data_nodes=50%")
+    assert both.variant("b").quotas == {"ndbmtd": 0.25, "mysqld": 0.2, "sql": 0.5}
+
+
 def test_a_table_option_gets_tables_of_its_own_in_one_cluster() -> None:
     """Both kinds of tables are filled, in two databases."""
     experiment = compared("READ_BACKUP=0")
@@ -192,8 +203,19 @@ def test_tls_encrypts_the_links_of_one_side() -> None:
     ]  # fmt: skip
     [contrast] = sides_over_tcp.contrasts(sides_over_tcp, sides_over_tcp.size("smoke"), None)
     assert contrast.design == TWINS
-    with pytest.raises(LabError, match="TLS changes nothing on side B"):
+    with pytest.raises(LabError, match="TLS changes nothing on side B") as caught:
         made.load(sides.parse(words), "x", 1, None, 2.0)
+    assert caught.value.next_step == "Compare: ./lab compare UseShm=off tls=off tls=on"
+
+
+def test_a_search_whose_links_are_not_encrypted_says_what_to_search() -> None:
+    """It has no sides, and is not told to compare."""
+    baseline = sides.parse(["tls=on"]).of("b")
+    with pytest.raises(LabError, match="TLS changes nothing here") as caught:
+        made.load(sides.Sides((), (), baseline), "x", 1, None, 2.0)
+    assert caught.value.next_step == "Search: ./lab tune UseShm=off tls=on"
+    over_tcp = sides.parse(["tls=on", "UseShm=off"]).of("b")
+    assert made.load(sides.Sides((), (), over_tcp), "x", 1, None, 2.0).clients == 16
 
 
 def test_a_cluster_that_is_for_one_side_only_has_its_name() -> None:

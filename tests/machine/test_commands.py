@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -90,3 +91,16 @@ def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals)
     waiting.until(
         lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, 10, "its end"
     )
+
+
+@pytest.mark.parametrize(("before", "ends"), [(signal.SIG_DFL, True), (signal.SIG_IGN, False)])
+def test_the_end_of_the_terminal_ends_what_nohup_did_not_start(
+    before: signal.Handlers, ends: bool
+) -> None:
+    """SIGTERM ends it in any case."""
+    with commands.handling(before, signal.SIGHUP):
+        ending = pytest.raises(SystemExit) if ends else contextlib.nullcontext()
+        with ending, commands.exit_on_signals(signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), signal.SIGHUP)
+        with pytest.raises(SystemExit), commands.exit_on_signals(signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), signal.SIGTERM)

@@ -143,6 +143,19 @@ def test_cpus_are_divided_only_where_the_user_divides_them():
     assert set(split.quotas) == set(NO_QUOTAS)
 
 
+def test_a_quota_of_the_user_s_servers_stays_while_the_split_is_tried():
+    """It is no knob of its own: a higher quota never harms."""
+    assert "server_cpus" not in [row.name for row in space.table()]
+    search = wanted(("data_nodes", 40), ("server_cpus", 25))
+    split = search.switched(space.made({"data_nodes": 25}), BASELINE, "tried")
+    assert split.quotas == {"ndbmtd": 0.125, "mysqld": 0.25, "sql": 0.75}
+    alone = wanted(("server_cpus", 25))
+    assert alone.experiment([], []).budget == "scaled"
+    assert alone.variant(BASELINE, "default").quotas == {
+        "ndbmtd": None, "mysqld": 0.25, "sql": None,
+    }  # fmt: skip
+
+
 def test_more_servers_than_clients_are_refused_before_a_start():
     """Some would be idle."""
     with pytest.raises(LabError, match="too many for 2 clients"):

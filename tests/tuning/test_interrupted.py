@@ -62,7 +62,12 @@ def test_whole_blocks_of_the_trial_under_way_are_not_measured_again(
 
 
 @pytest.mark.parametrize(
-    ("number", "ending"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
+    ("number", "ending"),
+    [
+        (signal.SIGINT, KeyboardInterrupt),
+        (signal.SIGTERM, SystemExit),
+        (signal.SIGHUP, SystemExit),
+    ],
 )
 def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
     number: signal.Signals, ending: type[BaseException], tmp_path: Path,
@@ -95,7 +100,9 @@ def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
         [], binaries, load, 60, None, "throughput", (), None, "smoke", {}
     )  # fmt: skip
     for over in (2, 3):
-        with commands.handling(signal.default_int_handler, signal.SIGINT), pytest.raises(ending):
+        as_usual = commands.handling(signal.SIG_DFL, signal.SIGHUP)
+        interrupting = commands.handling(signal.default_int_handler, signal.SIGINT)
+        with as_usual, interrupting, pytest.raises(ending):
             tune.measure(tuning)
         [folder] = (tmp_path / "runs/tune").iterdir()
         assert f"saved: {over} trials" in capsys.readouterr().err
@@ -106,13 +113,16 @@ def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
     assert len({(trial.contrast, trial.blocks) for trial in tried}) == 4
 
 
-def test_who_ends_a_search_reads_how_it_goes_on(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_who_ends_a_search_reads_how_it_goes_on(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+):
     """It is one message, with the status of the signal."""
 
     def end(*words: object, **options: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
+        raise SystemExit(128 + number)
 
     monkeypatch.setattr(tune, "tune", end)
-    with pytest.raises(tasks.Exit, match="run the same command again") as caught:
+    with pytest.raises(tasks.Exit, match=f"{number.name}.*run the same command again") as caught:
         tasks.tune.body(Context())
-    assert caught.value.code == 143
+    assert caught.value.code == 128 + number

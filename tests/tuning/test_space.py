@@ -83,6 +83,20 @@ def test_a_knob_that_would_do_nothing_is_left_out_of_a_configuration():
     assert effective("OFF", UseShm="ON") == {"UseShm": "ON", "ShmSpintime": 200}
 
 
+def test_tls_is_a_knob_only_where_the_user_asks_for_it(tmp_path: Path):
+    """It is tried over TCP only, in either direction."""
+    assert "tls" not in [row.name for row in space.table()]
+    file = tmp_path / "mine.csv"
+    file.write_text("name,values,needs\ntls,on|off,UseShm=off\n")
+    rows = [row for row in space.table(file) if row.name in ("tls", "UseShm")]
+    for now, tried in (("ON", "OFF"), ("OFF", "ON")):
+        searched = space.Space(tuple(of(*rows, tls=now, UseShm="OFF").values()), {})
+        assert searched.tunable("tls").values == (tried,)
+        assert searched.effective({"tls": tried}) == (("tls", tried),)
+        over_shm = searched.effective({"tls": tried, "UseShm": "ON"})
+        assert over_shm == (("UseShm", "ON"),)
+
+
 def test_a_knob_whose_need_is_never_met_is_no_knob(tmp_path: Path):
     """The user's file takes UseShm away, and sets other values of a knob that needs it."""
     file = tmp_path / "mine.csv"

@@ -14,6 +14,7 @@ from ndblab import dataset, install
 from ndblab.comparing import choice, knobs
 from ndblab.dataset import SCHEMAS
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, Contrast, Side
+from ndblab.error import LabError
 from ndblab.measuring import blocks
 from ndblab.tuning import prepared, space
 from ndblab.tuning.executing import Executor
@@ -53,6 +54,29 @@ def test_trials_take_turns_where_the_clients_of_the_load_can(
     assert turning.space.block_s[ALTERNATION] != usual.space.block_s[ALTERNATION]
     older = dataclasses.replace(turning, space=dataclasses.replace(turning.space, turns=()))
     assert turning.base()[0].asked != older.base()[0].asked
+
+
+def test_the_plan_lists_each_knob_that_is_left_out_and_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binaries: install.Binaries
+):
+    """Nothing that the user's file asks for vanishes without a word."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    file = tmp_path / "knobs.csv"
+    head = "name,values,needs\n*,,\n"
+    refused = "READ_BACKUP,0|1,\nengine,9.7.4,\nndb_force_send,on,\nshm:ShmSpintime,200,UseShm=on\n"
+    file.write_text(f"{head}ndb_batch_size,8K,\n{refused}")
+    plan = prepare(binaries, "oltp_point_select", file, "UseShm=off").plan()
+    assert [line.strip() for line in plan.splitlines() if "left out" in line] == [
+        "left out: READ_BACKUP (your configuration does not set it)",
+        "left out: engine (a search has one engine)",
+        "left out: ndb_force_send (no other value to try)",
+        "left out: ShmSpintime (without effect unless UseShm=on)",
+    ]
+    assert "left out: ndb_batch_size" not in plan
+    file.write_text(f"{head}{refused}")
+    with pytest.raises(LabError, match="nothing to search") as caught:
+        prepare(binaries, "oltp_point_select", file, "UseShm=off")
+    assert "READ_BACKUP (your configuration does not set it)" in caught.value.found
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def _way(setting: Setting) -> str:
     knob = setting.knob
     if knob.source == knobs.UNLISTED:
         return knobs.UNLISTED
-    return "CPU quotas are set" if knob.name == "data_nodes" else choice.RESTARTS_FOR[knob.change]
+    return "CPU quotas are set" if knob.name in knobs.QUOTAS else choice.RESTARTS_FOR[knob.change]
 
 
 def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:

@@ -187,7 +187,7 @@ def pause_s(differing: Iterable[Knob]) -> int:
 def _at_once(knob: Knob) -> bool:
     """Return whether a change acts within a fraction of a second, even on open sessions."""
     if knob.file == knobs.LAB:
-        return knob.name == "data_nodes"
+        return knob.name in knobs.QUOTAS
     live = knob.file == knobs.MY_CNF and knob.change == knobs.LIVE
     return live and knob.name not in _SETTLING
 

@@ -23,6 +23,9 @@ ROLLING, ROLLING_NEW_TABLES = "rolling", "rolling, new tables"
 SYSTEM, INITIAL = "system", "initial"
 CHANGES = (LIVE, SESSION, NEW_TABLES, MYSQLD, ROLLING, ROLLING_NEW_TABLES, SYSTEM, INITIAL)
 """How a setting is changed, the cheapest way first."""
+QUOTAS = ("data_nodes", "server_cpus")
+"""The lab's own settings that limit CPUs, in percent of the host's usable ones: those of both data
+nodes together, and those of each MySQL server."""
 ON_OFF = "on|off"
 SWITCH = "on|off|a number"
 """Values of a parameter that is 0 or 1 by default: a switch, or a number."""
@@ -104,7 +107,8 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
             expected=f"perhaps {' or '.join(close)}"
             if close
             else "a parameter of config.ini, a "
-            "variable of mysqld, a table option, servers, clients, data_nodes, tls or engine",
+            "variable of mysqld, a table option, servers, clients, data_nodes, server_cpus, tls or "
+            "engine",
             next_step="Check the spelling; `./lab --help compare` has examples.",
         )
     raise LabError(

@@ -80,11 +80,14 @@ def load(
 def _refuse_idle_tls(sides: Sides, side: str) -> None:
     """Refuse TLS on shared-memory links, which it does not encrypt (`cluster.keys`)."""
     if sides.value(side, TLS) == "ON" and sides.value(side, "UseShm") != "OFF":
+        # A search has one baseline, not two sides that differ.
+        searched = not sides.differing
+        over_tcp = "tune UseShm=off tls=on" if searched else "compare UseShm=off tls=off tls=on"
         raise LabError(
-            f"TLS changes nothing on side {side.upper()}",
+            f"TLS changes nothing {'here' if searched else f'on side {side.upper()}'}",
             found="nodes that are linked by shared memory, which it does not encrypt",
             expected="links over TCP",
-            next_step="Compare: ./lab compare UseShm=off tls=off tls=on",
+            next_step=f"{'Search' if searched else 'Compare'}: ./lab {over_tcp}",
         )
 
 
@@ -262,16 +265,16 @@ def servers_of(sides: Sides) -> dict[str, object]:
 
 
 def _splits(sides: Sides) -> bool:
-    """Return whether a side divides the CPUs; otherwise every process may use all of them."""
-    return any(sides.value(side, "data_nodes") is not None for side in VARIANTS)
+    """Return whether a side limits CPUs; otherwise every process may use all of them."""
+    return any(sides.value(side, name) is not None for side in VARIANTS for name in knobs.QUOTAS)
 
 
 def _quotas(sides: Sides, side: str) -> dict[str, float | None]:
-    percent = sides.value(side, "data_nodes")
-    if percent is None:
+    percents = [sides.value(side, name) for name in knobs.QUOTAS]
+    if percents == [None, None]:
         return dict(NO_QUOTAS)
-    share = int(percent) / 100
-    return {"ndbmtd": share / _DATA_NODES, "mysqld": None, "sql": 1 - share}
+    nodes, server = (None if percent is None else int(percent) / 100 for percent in percents)
+    return {"ndbmtd": nodes and nodes / _DATA_NODES, "mysqld": server, "sql": nodes and 1 - nodes}
 
 
 def _table_options(settings: tuple[Setting, ...]) -> str:

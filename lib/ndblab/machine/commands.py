@@ -161,8 +161,13 @@ def handling(action: Callable | signal.Handlers, *numbers: signal.Signals) -> It
 
 
 def exit_on_signals(*numbers: signal.Signals) -> AbstractContextManager[None]:
-    """Turn signals into SystemExit, so that `with` blocks and `finally` clauses clean up."""
-    return handling(lambda number, _: sys.exit(128 + number), *numbers)
+    """Turn signals into SystemExit, so that `with` blocks and `finally` clauses clean up.
+
+    SIGHUP stays ignored where it is, as under nohup.
+    """
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    taken = (number for number in numbers if not (ignored and number == signal.SIGHUP))
+    return handling(lambda number, _: sys.exit(128 + number), *taken)
 
 
 def exit_on_sigterm() -> AbstractContextManager[None]:

@@ -50,7 +50,8 @@ def draw(data: Dataset, history: History, outcome: Outcome, wanted: Wanted) -> F
     notes = (
         f"Baseline: {', '.join(map(str, wanted.baseline)) or 'the default'}.",
         "Finalists: new starts alone; intervals hold together with 95 %. Circles: starts.",
-        "Below: a regression on all trials of the search, 95 % each. It guides, and is no proof.",
+        "Below: a regression on all trials of the search, 95 % each, wider if they fit it badly.",
+        "It guides, and is no proof.",
     )
     with sheet.page(1.7 + 0.26 * len(rows)) as figure:
         forest.draw(
@@ -80,7 +81,7 @@ def effects(history: History, wanted: Wanted) -> list[Mapping[str, object]]:
     """
     search = history.of(SEARCH)
     seen = {pair for record in search.contrasts for pair in record.trial.configuration}
-    known = screening.effects(wanted.space, search)
+    known = screening.reported(wanted.space, search)
     order = sorted(
         (pair for pair in known if pair in seen),
         key=lambda pair: -abs(known[pair].mean) / known[pair].deviation,

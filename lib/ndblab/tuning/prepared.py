@@ -55,6 +55,8 @@ class Tuning:
     elsewhere: bool = False
     """Whether the host is only described: nothing can be started there from here."""
     threads: str = ""
+    left_out: tuple[str, ...] = ()
+    """Knobs that are not searched, each with the reason."""
 
     def plan(self) -> str:
         """Say what will be tried, how and for how long, before anything is started."""
@@ -67,6 +69,7 @@ class Tuning:
         lines = [f"baseline: {named([str(own) for own in self.wanted.baseline])}"]
         lines += [f"threads of a data node: {self.threads}"] if self.threads else []
         lines += [f"  {t.word}: now {t.current}; {_tried(t)}" for t in space.tunables]
+        lines += [f"  left out: {line}" for line in self.left_out]
         return "\n".join(
             [
                 *lines,
@@ -126,16 +129,18 @@ def prepare(
     rows = spaces.table(Path(knob_file) if knob_file else None)
     clients_there = bare.point(BASELINE, DEFAULT_VARIANT).clients
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
+    left_out = _left_out(rows, tunables, current, machine.usable_cpus, others)
     tunables = _served(tunables, clients_there)
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
+    _check_knobs(tunables, left_out)
     space = _space(bare, tunables, STARTS if no_twins else TWINS, workload.takes_turns)
     search = Search(space, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
     _check_time(search, minutes)
     wanted = dataclasses.replace(bare, space=space)
     return Tuning(
         wanted, search, binaries, machine, workload.label, no_twins, minutes,
-        described is not None, _threads(plan, baseline),
+        described is not None, _threads(plan, baseline), left_out,
     )  # fmt: skip
 
 
@@ -159,21 +164,52 @@ def _with_quotas(machine: Host) -> Host:
     return dataclasses.replace(machine, cpu_controller=assumed)
 
 
+def _left_out(
+    rows: Sequence[spaces.Row],
+    tunables: Sequence[spaces.Tunable],
+    current: Mapping[tuple[str, str], spaces.Value],
+    cpus: float,
+    others: Sequence[knobs.Knob],
+) -> tuple[str, ...]:
+    """Say which knobs of the table are not searched, and why."""
+    searched = {tunable.knob.key for tunable in tunables}
+    left_out = []
+    for row in rows:
+        knob = knobs.find(row.name, others)
+        if knob.key in searched:
+            continue
+        if knob.name == "engine":
+            why = "a search has one engine"
+        elif knob.key in current:
+            anyway = spaces.tunables([dataclasses.replace(row, needs="")], current, cpus, others)
+            why = f"without effect unless {row.needs}" if anyway else "no other value to try"
+        elif knob.file in (knobs.LAB, knobs.TABLE):
+            why = "your configuration does not set it"
+        elif row.needs:
+            why = f"without effect unless {row.needs}"
+        else:
+            why = "the installed programs do not show its value"
+        left_out.append(f"{knob.word} ({why})")
+    return tuple(left_out)
+
+
+def _check_knobs(tunables: Sequence[spaces.Tunable], left_out: Sequence[str]) -> None:
+    """Refuse a search without knobs."""
+    if not tunables:
+        raise LabError(
+            "There is nothing to search",
+            found=f"left out: {', '.join(left_out)}" if left_out else "no knobs",
+            next_step="Add knobs with --knobs FILE (docs/tune.md).",
+        )
+
+
 def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns: bool) -> Space:
     """Return the knobs, and the seconds of a block in each design that compares their values.
-
-    LabError if there are no knobs.
 
     Parameters
     ----------
     turns : whether the clients of the load can take turns.
     """
-    if not tunables:
-        raise LabError(
-            "There is nothing to search",
-            found="no knob has another value than now",
-            next_step="Add knobs with --knobs FILE (docs/tune.md).",
-        )
     experiment, servers = bare.base()
     size, point = bare.size(experiment, servers), bare.point(BASELINE, DEFAULT_VARIANT)
     in_turn = _in_turn(tunables, dear, point.servers) if turns else ()

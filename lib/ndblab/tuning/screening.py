@@ -71,7 +71,23 @@ def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
     The estimate is a regression on all contrasts of the search with the baseline, shrunk towards
     zero. It guides the search, and is no finding.
     """
-    names, means, covariance = _posterior(space, history)
+    names, means, covariance, _ = _posterior(space, history)
+    return _by_pair(names, means, covariance)
+
+
+def reported(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
+    """Estimate effects for readers: as `effects`, but less certain if the regression fits badly.
+
+    Nearly all contrasts of a search have one block, so nothing but the fit shows whether effects
+    add up. The search itself is tuned without this: its choices depend on the deviations.
+    """
+    names, means, covariance, misfit = _posterior(space, history)
+    return _by_pair(names, means, misfit * covariance)
+
+
+def _by_pair(
+    names: list[tuple[str, Value]], means: np.ndarray, covariance: np.ndarray
+) -> dict[tuple[str, Value], Effect]:
     deviations = np.sqrt(np.diag(covariance))
     return {
         pair: Effect(float(mean), float(deviation))
@@ -86,7 +102,7 @@ def drawn(
 
     It leaves out values that occur in configurations that failed and in none that ran.
     """
-    names, means, covariance = _posterior(space, history)
+    names, means, covariance, _ = _posterior(space, history)
     effects = dict(zip(names, rng.multivariate_normal(means, covariance), strict=True))
     ran = {r.trial.configuration for r in history.contrasts if r.gains} - set(failed)
     suspect = set(itertools.chain(*failed)) - set(itertools.chain(*ran))
@@ -101,8 +117,12 @@ def drawn(
 
 def _posterior(
     space: Space, history: History
-) -> tuple[list[tuple[str, Value]], np.ndarray, np.ndarray]:
-    """Return values of knobs, and the means and covariance of their effects."""
+) -> tuple[list[tuple[str, Value]], np.ndarray, np.ndarray, float]:
+    """Return values of knobs, the means and covariance of their effects, and the misfit.
+
+    The misfit is the residual chi-square over its degrees of freedom, and at least 1. Their number
+    is that of the contrasts without the effective number of effects (the trace of the hat matrix).
+    """
     names = [(tunable.word, value) for tunable in space.tunables for value in tunable.values]
     tried = [record for record in history.contrasts if record.gains and not record.trial.against]
     x = np.array(
@@ -112,9 +132,12 @@ def _posterior(
     y = np.array([np.mean(record.gains) for record in tried])
     sd = {d: history.pooled(d, space.sd[d])[0] for d in {r.trial.design for r in tried}}
     weight = np.array([len(r.gains) / sd[r.trial.design] ** 2 for r in tried])
-    precision = np.eye(len(names)) / EFFECT**2 + (x.T * weight) @ x
-    covariance = np.linalg.inv(precision)
-    return names, covariance @ (x.T @ (weight * y)), covariance
+    information = (x.T * weight) @ x
+    covariance = np.linalg.inv(np.eye(len(names)) / EFFECT**2 + information)
+    means = covariance @ (x.T @ (weight * y))
+    chi2 = float(weight @ (y - x @ means) ** 2)
+    freedom = max(1.0, len(tried) - float(np.trace(covariance @ information)))
+    return names, means, covariance, max(1.0, chi2 / freedom)
 
 
 def best(space: Space, history: History) -> Configuration:

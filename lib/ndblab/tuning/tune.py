@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -92,8 +93,8 @@ def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
     """Carry out a search until its time is over, resuming one that was interrupted.
 
     Each trial enters the dataset's manifest, under "trials", as soon as it is over; what was found
-    is under "answer" in the end. After Ctrl-C or SIGTERM, which is SystemExit here, nothing is left
-    running, and whole blocks of the current trial are kept.
+    is under "answer" in the end. After Ctrl-C, SIGTERM or SIGHUP (SystemExit here, both of them),
+    nothing is left running, and whole blocks of the current trial are kept.
     """
     wanted, search = tuning.wanted, tuning.search
     experiment, servers = wanted.base()
@@ -115,7 +116,7 @@ def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
     )
     places = start_stop.places(start_stop.home(), wanted.port)
     plans = experiment.plans(size, "auto", tuning.machine, places)
-    with commands.exit_on_sigterm(), opened as writer:
+    with commands.exit_on_signals(signal.SIGTERM, signal.SIGHUP), opened as writer:
         clusters = Clusters(
             experiment, size, plans, tuning.binaries, writer, False, machine=tuning.machine
         )

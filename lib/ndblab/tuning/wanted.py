@@ -123,8 +123,8 @@ class Wanted:
 
     @property
     def divided(self) -> bool:
-        """Return whether the baseline divides the CPUs; only then may a knob do so."""
-        return any(setting.knob.name == "data_nodes" for setting in self.baseline)
+        """Return whether the baseline limits CPUs; only then may a knob do so."""
+        return any(setting.knob.name in knobs.QUOTAS for setting in self.baseline)
 
     def variant(self, configuration: Configuration, name: str) -> Variant:
         """Return the variant of a cluster that has a configuration from its start."""
