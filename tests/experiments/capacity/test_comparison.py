@@ -33,7 +33,8 @@ def test_errors_are_counted_point_by_point_and_no_point_is_left_out():
     assert len(table) == 4
     verdicts = comparison.verdicts(table).set_index("metric")
     assert verdicts.loc["qps", "median_pct"] == pytest.approx(7.5)
-    assert verdicts.loc["qps", "goal_pct"] == 10
+    assert verdicts.loc["qps", "goal_pct"] == 6
+    assert verdicts.loc["latency_p95_ms", "goal_pct"] == 20
     assert verdicts.loc["latency_p95_ms", "median_pct"] == pytest.approx(25)
     assert verdicts.loc["latency_p95_ms", "bias_pct"] == pytest.approx(-25)
 

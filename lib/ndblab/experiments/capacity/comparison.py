@@ -15,7 +15,7 @@ from ndblab.experiments.capacity.model import DATA_NODES, HOST, SQL_SIDE, Model,
 
 MODEL, LINEAR, USL = "capacity model", "linear, capped", "USL"
 DIVISION = "the brief's division"
-GOAL_PCT = {"qps": 10.0, "latency_p95_ms": 25.0}
+GOAL_PCT = {"qps": 6.0, "latency_p95_ms": 20.0}
 """Goal for the median absolute error of the model, by metric."""
 RESOURCES = (SERVER, SQL_SIDE, DATA_NODES, HOST, *KINDS)
 _KEYS = ["servers", "clients"]
