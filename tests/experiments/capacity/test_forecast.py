@@ -146,9 +146,11 @@ def test_runs_of_another_kind_are_not_fitted_to() -> None:
 
 
 def test_a_budget_that_divides_nothing_is_refused() -> None:
-    """Without shares nothing says what another server could use."""
-    with pytest.raises(LabError, match="does not cover this CPU budget"):
+    """The message says why, and which command such a sweep is for."""
+    with pytest.raises(LabError, match="does not cover this CPU budget") as caught:
         forecast.of(made.dataset(budget="shared"))
+    assert "do not show what several servers leave each other" in str(caught.value)
+    assert "./lab size" in str(caught.value)
 
 
 def test_a_dataset_without_monitors_is_refused() -> None:
