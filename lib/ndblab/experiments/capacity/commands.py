@@ -12,8 +12,9 @@ import pandas as pd
 from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.error import LabError
-from ndblab.experiments.capacity import brief_server, demands, undivided
+from ndblab.experiments.capacity import brief_server, demands, forecast, undivided
 from ndblab.experiments.capacity import model as models
+from ndblab.experiments.capacity.comparison import MODEL
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
 from ndblab.experiments.capacity.forecast import Forecast
 from ndblab.experiments.capacity.model import Model
@@ -50,6 +51,7 @@ def predict(
     there, speed = _of_host(own, cpus, qps_one_server)
     point = pd.DataFrame({"servers": [many], "clients": [together]})
     row, here = models.predict(there, point).iloc[0], own.predict(point).iloc[0]
+    as_fitted = there.shares.host_cpus == own.shares.host_cpus
     # On another host the relative width of the interval is that of the measured one.
     low, high = (row["qps"] * here[end] / here["qps"] for end in ("qps_low", "qps_high"))
     used = row[[name for name in row.index if name.startswith(_UTILISATION)]].astype(float)
@@ -61,8 +63,7 @@ def predict(
         "throughput": f"{_number(row['qps'])} queries/s ({_number(low)} to {_number(high)} in 95 % "
         "of runs)",
         "mean latency": f"{_number(row['latency_avg_ms'])} ms",
-        "p95 latency": f"{_number(row['latency_p95_ms'])} ms, approximated from the mean times at "
-        "each resource",
+        "p95 latency": _p95(row, here, speed, as_fitted),
         "bottleneck": f"{row['bottleneck']}, saturates at {_number(row['bound_qps'])} queries/s",
         "busiest": f"{', '.join(busiest)} of the capacity available to queries",
         "host's speed": "as in the fitted runs; the interval allows for a speed that has changed",
@@ -84,6 +85,31 @@ def predict(
         f"{_cpus(there.shares.host_cpus)}"
     )
     return _page([title, "", *_listed(facts)], own, there, many, str(row["extrapolated"]))
+
+
+def _p95(row: pd.Series, here: pd.Series, speed: float, as_fitted: bool) -> str:
+    """Write the p95 and its method: the simple one of `forecast.methods` where that was tested.
+
+    Parameters
+    ----------
+    row : the model's prediction for the host that is asked about.
+    here : `Forecast.predict` for the fitted one.
+    as_fitted : whether both have as many CPUs; else the curve of one server has another shape.
+    """
+    metric, by = "latency_p95_ms", here["p95_by"]
+    if as_fitted and by != MODEL:
+        errors = forecast.obtain().verdicts.set_index(["name", "metric"])["median_pct"]
+        return (
+            f'{_number(here[metric] / speed)} ms, by the simple method "{by}", which was nearer '
+            f"than the model: {formatting.percent(errors[by, metric])} % off at the median"
+        )
+    words = f"{_number(row[metric])} ms, approximated from the mean times at each resource"
+    if forecast.methods()[metric] == MODEL:
+        return words
+    return (
+        f"{words}. A simple method is nearer, but needs runs of one server on so many CPUs with as "
+        "many clients"
+    )
 
 
 def size(
