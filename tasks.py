@@ -461,19 +461,25 @@ def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_
 
 @command
 def size(c, cpus=None, qps_one_server=None, from_=None):
-    """Recommend servers, clients and the split of the CPUs, for this host or another.
+    """Recommend servers and clients, and whether to divide the CPUs, for this host or another.
 
     Examples:
-    ./lab size --from latest                        from your last `reproduce --figure 4`
+    ./lab size                                      after `reproduce --experiment costs`
+    ./lab size --from latest                        and after `reproduce --figure 4`: a division
     ./lab size --cpus 256 --qps-one-server 230000    for a larger host
 
-    The model is fitted to the recorded one-server sweep, or to that of --from DIR (or latest). A
-    host of another size takes --qps-one-server QPS: what one MySQL server reaches there.
+    What was measured here without quotas leads: your last `reproduce --experiment costs`. The
+    division below it is the model's, fitted to the recorded one-server sweep, or to that of --from
+    DIR (or latest). A host of another size takes --qps-one-server QPS: what one MySQL server
+    reaches there. The last line is a command that tries the advice.
     """
     from ndblab.experiments.capacity import commands as answers
+    from ndblab.experiments.capacity import undivided
 
-    host_cpus = host.read().usable_cpus if cpus is None else cpus
-    print(answers.size(fitted(from_), host_cpus, qps_one_server))
+    own, here = fitted(from_), host.read()
+    mine = undivided.measured_on(own.fitted.host if from_ else here.to_dict())
+    host_cpus = here.usable_cpus if cpus is None else cpus
+    print(answers.size(own, host_cpus, qps_one_server, mine))
 
 
 @cluster_command

@@ -39,6 +39,7 @@ def tables() -> dict[str, pd.DataFrame]:
             qps_high=1.2 * qps,
             latency_p95_ms=0.8 * p95,
             extrapolated=beyond,
+            p95_by=np.where(beyond == "", METHODS[1], METHODS[0]),
         ),
         **_bounds(),
         **_use(),
@@ -155,6 +156,14 @@ def test_extrapolation_is_hollow_and_named() -> None:
     made = tables()
     made["predicted"]["extrapolated"] = ""
     assert "Hollow" not in said(draw("capacity", made))
+
+
+def test_a_p95_of_a_simple_method_is_said_to_be_one() -> None:
+    """And where all are the model's, nothing is said of methods."""
+    assert 'Filled marks of p95: by a simple method, "linear, capped".' in said(draw("capacity"))
+    made = tables()
+    made["predicted"]["p95_by"] = METHODS[0]
+    assert "simple method" not in said(draw("capacity", made))
 
 
 def test_every_error_is_drawn_on_a_linear_axis_and_medians_are_named() -> None:

@@ -16,6 +16,7 @@ from ndblab import formatting
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server, comparison, demands, forecast, model
 from ndblab.experiments.capacity import commands as answers
+from ndblab.judging import answers as findings
 from ndblab.measuring import recorded
 
 
@@ -146,9 +147,11 @@ def test_runs_of_another_kind_are_not_fitted_to() -> None:
 
 
 def test_a_budget_that_divides_nothing_is_refused() -> None:
-    """Without shares nothing says what another server could use."""
-    with pytest.raises(LabError, match="does not cover this CPU budget"):
+    """The message says why, and which command such a sweep is for."""
+    with pytest.raises(LabError, match="does not cover this CPU budget") as caught:
         forecast.of(made.dataset(budget="shared"))
+    assert "do not show what several servers leave each other" in str(caught.value)
+    assert "./lab size" in str(caught.value)
 
 
 def test_a_dataset_without_monitors_is_refused() -> None:
@@ -204,6 +207,58 @@ def test_an_answer_marks_extrapolation(own: forecast.Forecast) -> None:
     data = made.dataset()
     data.runs.loc[0, "status"] = "killed"
     assert "1 of 21 runs left out: 1 x killed" in answers.predict(forecast.of(data), 1, 8)
+
+
+@pytest.fixture
+def simple(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The recorded comparisons favour a simple method for p95."""
+    used = {"qps": comparison.MODEL, "latency_p95_ms": comparison.LINEAR}
+    monkeypatch.setattr(forecast, "methods", lambda: used)
+    return comparison.LINEAR
+
+
+def test_p95_is_that_of_the_method_that_was_nearer(own: forecast.Forecast, simple: str) -> None:
+    """It is named, with its recorded error; on a host twice as fast it is half as long."""
+    point = pd.DataFrame({"servers": [8], "clients": [64]})
+    arguments = own.demands, own.fitted_runs, own.shares, point, (simple,)
+    [p95_ms] = comparison.simpler(*arguments)["latency_p95_ms"]
+    text = " ".join(answers.predict(own, 8, 64).split())
+    assert f'p95 latency {formatting.plain(p95_ms)} ms, by the simple method "{simple}"' in text
+    assert re.search(r"nearer than the model: \d+ % off at the median", text)
+    best = float(own.predict(pd.DataFrame({"servers": 1, "clients": made.COUNTS}))["qps"].max())
+    fast = " ".join(answers.predict(own, 8, 64, None, 2 * best).split())
+    shown = re.search(r"p95 latency ([\d.]+) ms", fast)[1]
+    assert float(shown) == pytest.approx(p95_ms / 2, rel=0.02)
+
+
+def test_p95_is_the_models_where_no_simple_method_was_tested(
+    own: forecast.Forecast, simple: str
+) -> None:
+    """More clients per server than measured, or other CPUs: the answer says what is missing."""
+    for question in ((1, 128), (8, 64, 4, 90_000)):
+        text = " ".join(answers.predict(own, *question).split())
+        assert "approximated from the mean times at each resource. A simple method is" in text
+        assert simple not in text
+
+
+def test_p95_is_the_models_where_that_was_nearer(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nothing is said of simple methods."""
+    used = dict.fromkeys(comparison.GOAL_PCT, comparison.MODEL)
+    monkeypatch.setattr(forecast, "methods", lambda: used)
+    assert "imple method" not in answers.predict(own, 8, 64)
+
+
+def test_the_recorded_comparisons_decide_the_method() -> None:
+    """Throughput is the model's, whose interval `predict` prints: if the rule ever prefers another
+    method, `predict` must follow. Wherever p95 is another method's, the answer and notebook 05 say
+    so, and it stays above the model's mean."""
+    own, used = forecast.obtain(), forecast.methods()
+    assert used["qps"] == comparison.MODEL
+    said = str(findings.answer("capacity-model", own.verdicts))
+    assert ("For p95 use a simple method" in said) == (used["latency_p95_ms"] != comparison.MODEL)
+    assert (own.predicted["latency_p95_ms"] > own.predicted["latency_avg_ms"]).all()
 
 
 def predicted_qps(*question: object) -> float:
@@ -341,6 +396,7 @@ def test_predict_and_size_read_any_dataset() -> None:
         done = invoke(*question, "--from", str(folder))
         assert done.returncode == 0, done.stderr
         assert folder.name in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("  ./lab compare servers=1 servers=")
 
 
 @pytest.mark.parametrize(
@@ -364,13 +420,3 @@ def test_a_users_mistake_gives_one_message(arguments: list[str], message: str) -
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
-
-
-def test_a_division_that_costs_throughput_is_not_advised() -> None:
-    """One recorded server without quotas did more than the division; other sizes say nothing."""
-    sweep = recorded.obtain(answers.UNDIVIDED)
-    worse = answers.undivided(sweep, 2, 6550)["undivided"]
-    assert "divide the CPUs only where" in worse
-    assert sweep.id in worse
-    assert "only where" not in answers.undivided(sweep, 2, 1e6)["undivided"]
-    assert answers.undivided(sweep, 64, 6550) == {}

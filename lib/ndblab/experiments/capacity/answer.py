@@ -7,16 +7,17 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.experiments.capacity import choice, comparison, forecast
+from ndblab.experiments.capacity.choice import WORDS
 from ndblab.formatting import percent, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice
 
-_WORDS = {"qps": "throughput", "latency_p95_ms": "p95"}
-
 
 @answers("capacity-model")
 def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
-    """Compare the model's median errors with its goals and with the best of the simpler methods.
+    """Compare the model's median errors with its goals and with the best of the simpler methods,
+    and say which method the lab uses instead, where it uses another.
 
     `table` has a row per method and metric: `name`, `metric`, `points`, `median_pct` and
     `goal_pct`, which only the model has. Methods with "model" in their names rest on it too, so
@@ -25,7 +26,7 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     own = table[table["goal_pct"].notna()]
     others = table[~table["name"].str.contains("model")]
     parts = [
-        f"{plain(row.median_pct)} % in {_WORDS[row.metric]} (goal {percent(row.goal_pct)} %: "
+        f"{plain(row.median_pct)} % in {WORDS[row.metric]} (goal {percent(row.goal_pct)} %: "
         f"{'met' if row.median_pct <= row.goal_pct else 'missed'})"
         for row in own.itertuples()
     ]
@@ -36,13 +37,15 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     ]
     best = others.groupby("metric", sort=False)["median_pct"].min()
     if len(best):
-        rivals = " and ".join(f"{plain(best[m])} % in {_WORDS[m]}" for m in best.index)
+        rivals = " and ".join(f"{plain(best[m])} % in {WORDS[m]}" for m in best.index)
         said.append(f"the best of the simpler methods are off by {rivals}")
+    used = forecast.methods()
+    said += [choice.advised(used, metric) for metric in used if used[metric] != comparison.MODEL]
     rough = own[own["metric"] == "qps"]["median_pct"]
     said += [
         Advice(
-            f"Before adding servers, measure one and ask ./lab size; expect throughput to be "
-            f"{percent(off_pct)} % off"
+            f"Before adding servers, measure without quotas (./lab reproduce --experiment costs), "
+            f"and ask ./lab size; expect predicted throughput to be {percent(off_pct)} % off"
         )
         for off_pct in rough
     ]

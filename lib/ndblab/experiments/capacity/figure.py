@@ -11,7 +11,7 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from ndblab.experiments.capacity import brief_server, figure_of_resources, forecast
+from ndblab.experiments.capacity import brief_server, comparison, figure_of_resources, forecast
 from ndblab.experiments.capacity.figure_of_resources import MEAN, renamed
 from ndblab.figures import curves, published, sheet, style
 from ndblab.figures import points as marked
@@ -51,6 +51,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     ]
     if (predicted["extrapolated"] != "").any():
         notes.append("Hollow: more clients per server than were measured.")
+    simple = set(predicted["p95_by"]) - {comparison.MODEL}
+    notes += [f'Filled marks of p95: by a simple method, "{name}".' for name in simple]
     return Head(_title(tables), notes)
 
 

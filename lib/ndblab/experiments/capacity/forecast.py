@@ -19,7 +19,7 @@ from ndblab import dataset as datasets
 from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
 from ndblab.error import LabError
-from ndblab.experiments.capacity import brief_server, comparison, demands, model, network
+from ndblab.experiments.capacity import brief_server, choice, comparison, demands, model, network
 from ndblab.judging import evidence
 from ndblab.measuring import recorded
 from ndblab.statistics import summary
@@ -122,11 +122,15 @@ class Forecast:
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
         """Predict points on the host of the fitted dataset: `model.with_intervals`.
 
-        The intervals allow for the unknown speed of the host: `EARLIER_SWEEPS`.
+        The intervals allow for the unknown speed of the host: `EARLIER_SWEEPS`. The p95 is by the
+        method of `methods`: `choice.with_p95`.
         """
         weights, deviations = np.array(EARLIER_SWEEPS).T
         beyond = float(np.sqrt(np.average(deviations**2, weights=weights)))
-        return model.with_intervals(demands.by_run(self.demands), self.shares, points, beyond)
+        runs = demands.by_run(self.demands)
+        table = model.with_intervals(runs, self.shares, points, beyond)
+        by = methods()["latency_p95_ms"]
+        return choice.with_p95(table, by, self.demands, self.fitted_runs, self.shares)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
@@ -145,6 +149,17 @@ class Forecast:
     def verdicts(self) -> pd.DataFrame:
         """Errors of each method, summarised: `comparison.verdicts`."""
         return comparison.verdicts(self.errors)
+
+    @cached_property
+    def apart(self) -> pd.DataFrame:
+        """How far one server in the fitted sweep was from one in the tested: `comparison.errors`.
+
+        The fitted means stand where predictions do: even who knows one server exactly, in another
+        hour, is off by this. Empty if the tested dataset has no run of one server.
+        """
+        means = {f"{metric}_mean": metric for metric in comparison.GOAL_PCT}
+        alone = self.alone.rename(columns=means).assign(name=comparison.ONE_SERVER)
+        return comparison.errors(alone, self.points[self.points["servers"] == 1])
 
     @cached_property
     def coverage(self) -> pd.DataFrame:
@@ -250,6 +265,17 @@ def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
         newest = recorded.obtain(many)
         return of(data, _nearest(data, (*newest.earlier, newest)))
     return of(data, None if tested == fitted else datasets.read(tested))
+
+
+@functools.cache
+def methods() -> dict[str, str]:
+    """Return the method by which the lab predicts each metric: `choice.in_use`.
+
+    It is chosen by the recorded sweep of several servers, predicted from the recorded sweep of one
+    and from its own runs of one.
+    """
+    own = obtain()
+    return choice.in_use([own.verdicts, of(own.tested).verdicts])
 
 
 def _nearest(data: Dataset, recordings: Sequence[Dataset]) -> Dataset:

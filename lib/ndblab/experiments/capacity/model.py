@@ -65,10 +65,12 @@ def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
     if budget not in COVERED:
         raise LabError(
             "The capacity model does not cover this CPU budget",
-            found=budget,
+            found=f"{budget}, under which one server could use every CPU, so that its runs do not "
+            "show what several servers leave each other",
             expected=" or ".join(COVERED),
             next_step="Measure one server under a budget that divides the host: ./lab reproduce "
-            "--experiment single-server-scaling --budget scaled",
+            "--experiment single-server-scaling --budget scaled. Your own undivided CPUs are for "
+            "./lab size alone, which finds them after: ./lab reproduce --experiment costs",
         )
     nodes = plan["data_nodes"]
     server_cpus = plan["servers"][0]["share"]["quota_cpus"]
