@@ -105,6 +105,7 @@ def double(
                         "repeat": repeat + 1,
                         "transporter": "shm",
                         "workload": "oltp_point_select",
+                        "variant": "default",
                         "qps": qps(n, c) * factor,
                         "errors": 0,
                         "warmup_s": 2.0,

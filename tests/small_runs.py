@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -14,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.dataset import sealed
 from ndblab.dataset.journal import JOURNAL
 from ndblab.dataset.sealed import sha256
 from ndblab.design.experiment import Experiment
@@ -154,47 +152,6 @@ def gone_on(path: Path) -> dataset.Dataset:
         out.append(RUNS[1], again, {f"{RUNS[1]}.other.txt": "again"})
         out.append(SLICES[0], slice_tables(SLICES[0], started_utc=LATER))
         return out.finish()
-
-
-def older(folder: Path) -> Path:
-    """Make a dataset what version 3 of the layout would have written."""
-    for name in ("processes", "ndb_threads"):
-        packed = folder / f"{name}.csv.gz"
-        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
-        packed.unlink()
-    runs = folder / "runs.csv"
-    runs.write_bytes(b"".join(line.rsplit(b",", 2)[0] + b"\n" for line in runs.open("rb")))
-    manifest = json.loads((folder / "manifest.json").read_text()) | {"schema_version": 3}
-    if manifest["files"]:
-        kept = [name.removesuffix(".gz") for name in manifest["files"]]
-        manifest["files"] = {name: sha256((folder / name).read_bytes()) for name in kept}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    return folder
-
-
-def unpacked(folder: Path, *, logs_too: bool = True) -> Path:
-    """Make a dataset what labs wrote before all was in one archive: configs lie in a folder.
-
-    With `logs_too` as still older labs did: logs in a folder, too, the first one compressed.
-    """
-    manifest = json.loads((folder / "manifest.json").read_text())
-    configs = sealed.read_archived(folder, manifest, sealed.CONFIG)
-    logs = sealed.read_archived(folder, manifest, sealed.LOGS)
-    loose = {f"config/{name}": data for name, data in configs.items()}
-    if logs_too:
-        (folder / sealed.ARCHIVE).unlink()
-        (first, data), *others = logs.items()
-        loose |= {f"logs/{first}.gz": gzip.compress(data)}
-        loose |= {f"logs/{name}": data for name, data in others}
-        del manifest["files"][sealed.ARCHIVE]
-    else:
-        loose[sealed.ARCHIVE] = sealed.archive({}, logs)
-    for name, data in loose.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(data)
-        manifest["files"][name] = sha256(data)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    return folder
 
 
 def damaged(

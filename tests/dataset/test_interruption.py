@@ -160,9 +160,9 @@ def test_finish_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_going_on_killed_on_the_way_loses_nothing(tmp_path: Path) -> None:
-    """Killed at any third step, from reopening to sealing again, a dataset of an older version is
-    complete, or unfinished with its old runs, a repeated one once; going on then works."""
-    original = small_runs.older(small_runs.written(tmp_path / "original").path)
+    """Killed at any third step, from reopening to sealing again, a dataset is complete,
+    or unfinished with its old runs, a repeated one once; going on then works."""
+    original = small_runs.written(tmp_path / "original").path
     states = set()
     for step in range(0, 300, 3):
         path = shutil.copytree(original, tmp_path / "copy")

@@ -17,15 +17,18 @@ from ndblab.error import LabError
     ("change", "words"),
     [
         ({"schema_version": 99}, ("another schema version", "found:    99", "Update the lab")),
-        ({"schema_version": 0}, ("another schema version", "found:    0", "Measure it again")),
+        ({"schema_version": 3}, ("another schema version", "found:    3", "Measure it again")),
         ({"schema_version": None}, ("another schema version", "none")),
+        ({"files": {"config/my.cnf": ""}}, ("config/my.cnf", "logs.tar.xz", "Measure it again")),
+        ({"files": {"copies.csv.gz": ""}}, ("older version", "copies.csv.gz", "Measure it again")),
         ({"plan": {}}, ("lacks", "plan.budget.kind")),
     ],
 )
 def test_manifest_of_another_kind_is_refused(
     tmp_path: Path, change: dict[str, Any], words: tuple[str, ...]
 ) -> None:
-    """A dataset of another schema version, or without a budget, is refused by name."""
+    """A dataset of another schema version, with an older lab's files, or without a budget, is
+    refused by name."""
     folder = small_runs.written(tmp_path).path
 
     def changed(text: bytes) -> bytes:

@@ -90,6 +90,8 @@ def test_a_complete_dataset_is_gone_on_with(tmp_path: Path) -> None:
     assert set(data.manifest["files"]) == files - {"manifest.json"}
     logs = {f"{RUNS[0]}.sysbench.txt", f"{RUNS[1]}.other.txt", f"{RUNS[2]}.sysbench.txt"}
     assert data.logs().keys() == logs
+    assert data.logs()[f"{RUNS[1]}.other.txt"] == b"again"
+    assert data.configs() == {"config.ini": b"[ndbd default]\n"}
 
 
 def test_a_dataset_that_goes_on_is_still_checked(tmp_path: Path) -> None:

@@ -274,11 +274,6 @@ def test_the_brief_workload_goes_first() -> None:
     assert "Workload oltp_point_select." in said(draw("6", pd.concat([other, other, table])))
 
 
-def test_datasets_from_before_variants_draw() -> None:
-    """A table without the column `variant` holds runs of the default one."""
-    assert draw("6", runs().drop(columns="variant")).axes
-
-
 def test_an_unknown_figure_is_refused() -> None:
     """The message names the figures that there are."""
     with pytest.raises(LabError, match="shm-vs-tcp"):

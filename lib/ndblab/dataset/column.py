@@ -19,8 +19,7 @@ class Column:
     """What a column may hold.
 
     `dtype` is "str", "int64" or "float64". `expected` says, for an error, what `allows` accepts;
-    cells may be empty only with `empty`. Datasets older than version `since` lack the column; it
-    then has the value `before`, or is empty without one.
+    cells may be empty only with `empty`.
     """
 
     dtype: str
@@ -28,8 +27,6 @@ class Column:
     expected: str
     empty: bool = False
     unique: bool = False
-    before: str | None = None
-    since: int = 1
 
     def faults(self, values: pd.Series) -> Iterator[tuple[pd.Series, str]]:
         """Mark the cells that break each rule, with what was expected instead."""
@@ -45,8 +42,7 @@ class Column:
 class Schema:
     """A table: one line on what it holds, its columns in order, and a rule for whole rows.
 
-    Only some experiments have an `optional` table. `since` is the first version that had it. Its
-    `packing` is one of `PACKINGS`; older datasets may have it packed otherwise, or not at all.
+    Only some experiments have an `optional` table. Its `packing` is one of `PACKINGS`.
     """
 
     about: str
@@ -54,7 +50,6 @@ class Schema:
     rule: tuple[Callable[[pd.DataFrame], pd.Series], str] | None = None
     optional: bool = False
     packing: str = PLAIN
-    since: int = 1
 
 
 def text() -> Column:

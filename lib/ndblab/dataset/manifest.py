@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ndblab.dataset import journal
-from ndblab.dataset.schema import READABLE, VERSION, damaged
+from ndblab.dataset import journal, sealed
+from ndblab.dataset.schema import VERSION, damaged
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
 
@@ -44,13 +44,20 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise damaged(f"{file} is damaged", error) from error
     version = manifest.get("schema_version") if isinstance(manifest, dict) else None
-    if version not in READABLE:
+    if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         raise LabError(
             f"{file} has another schema version",
             found="none" if version is None else version,
             expected=VERSION,
             next_step="Update the lab." if newer else "Measure it again with this lab.",
+        )
+    if older := sealed.of_older_labs(manifest.get("files", {})):
+        raise LabError(
+            f"{folder} has the files of an older version of the lab",
+            found=", ".join(older[:5]),
+            expected=f"configs and logs in {sealed.ARCHIVE}, tables packed as this lab does",
+            next_step="Measure it again with this lab.",
         )
     missing = [key for key in _NEEDED if key not in manifest]
     plan = manifest.get("plan")

@@ -157,13 +157,13 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
         with Journal(folder) as journal:
             tables = journal.tables()
     for name in tables:
-        _check_runs_known(folder, name, manifest, tables)
+        _check_runs_known(folder, name, tables)
     late: dict[str, AtWork] = {}
 
     def later(name: str) -> pd.DataFrame:
         """Read a table on first use; its bytes were verified with those of all other files."""
         frame = sealed.read_table(folder, name, manifest, verify=False)
-        _check_runs_known(folder, name, manifest, {**tables, name: frame})
+        _check_runs_known(folder, name, {**tables, name: frame})
         return overrun.within(frame, late) if late and name in _SAMPLED else frame
 
     # Older versions of the lab did not judge the runs that took longer than asked.
@@ -177,12 +177,10 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
     return Dataset(folder, manifest, Tables(tables, later))
 
 
-def _check_runs_known(
-    folder: Path, name: str, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
-) -> None:
+def _check_runs_known(folder: Path, name: str, tables: Mapping[str, pd.DataFrame]) -> None:
     known = set().union(*(tables[rows]["run_id"] for rows in ROW_PER_RUN))
     if unknown := sorted(set(tables[name]["run_id"].unique()) - known):
-        file = folder / file_name(name, manifest.get("files", {}))
+        file = folder / file_name(name)
         raise damaged(
             f"{file} contains runs that runs.csv lacks",
             ", ".join(unknown[:5]),

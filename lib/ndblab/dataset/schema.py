@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import replace
 
 import pandas as pd
@@ -18,9 +17,6 @@ from ndblab.planning import workload
 
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 4
-# Version 1 lacks the variant of a run and the events, version 2 the tables of checked writes,
-# version 3 the slices of contrasts and the CPU of unrelated processes.
-READABLE = (1, 2, 3, 4)
 
 _OF_EXPERIMENTS = discovery.modules("tables")
 WITHOUT_QUERIES = tuple(
@@ -81,8 +77,8 @@ _COUNTED = {
     "qps": column.real(empty=True),
 }
 _COMPANY = {
-    "company_pct": replace(column.real(empty=True), since=4),
-    "company": replace(column.text(), empty=True, since=4),
+    "company_pct": column.real(empty=True),
+    "company": replace(column.text(), empty=True),
 }
 """CPU of processes that are not the lab's, in percent of the host's, and the busiest of them."""
 
@@ -97,7 +93,7 @@ SCHEMAS: dict[str, Schema] = {
             "repeat": column.whole(1),
             "transporter": column.one_of(TRANSPORTERS),
             "workload": column.text(),
-            "variant": replace(column.like(r"^[a-z0-9-]+$", "default"), before="default", since=2),
+            "variant": column.like(r"^[a-z0-9-]+$", "default"),
             "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
             **_COUNTED,
             "latency_min_ms": column.real(empty=True),
@@ -163,7 +159,6 @@ SCHEMAS: dict[str, Schema] = {
             "event": column.one_of(EVENTS),
             "text": column.text(),
         },
-        since=2,
     ),
     "slices": Schema(
         "One row per slice of a contrast, failed ones included",
@@ -207,12 +202,10 @@ def damaged(what: str, found: object, expected: object = None) -> LabError:
     return LabError(what, found=found, expected=expected, next_step=next_step)
 
 
-def file_name(table: str, among: Container[str] = ()) -> str:
-    """Return the name of a table's file: the one found in `among`, else that of a new file.
+def file_name(table: str) -> str:
+    """Return the name of a table's file.
 
-    >>> file_name("processes"), file_name("processes", ["processes.csv"])
-    ('processes.csv.gz', 'processes.csv')
+    >>> file_name("runs"), file_name("processes")
+    ('runs.csv', 'processes.csv.gz')
     """
-    new = f"{table}.csv{SCHEMAS[table].packing}"
-    others = (f"{table}.csv{packing}" for packing in column.PACKINGS)
-    return next((name for name in (new, *others) if name in among), new)
+    return f"{table}.csv{SCHEMAS[table].packing}"

@@ -1,7 +1,6 @@
 """The sealed files of a dataset: tables and an archive, whose sha256 sums are in its manifest.
 
-The archive holds all configs and raw logs. Datasets of older labs have them as single files in
-folders instead.
+The archive holds all configs and raw logs.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import io
 import itertools
 import lzma
 import os
-import shutil
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +29,7 @@ from ndblab.machine import files
 MANIFEST, ARCHIVE = "manifest.json", "logs.tar.xz"
 """The archive's name dates from when it held the logs alone."""
 CONFIG, LOGS = "config/", "logs/"
-"""Folders in the archive, or in the datasets of older labs."""
+"""Folders in the archive."""
 _PACK = {
     GZIP: functools.partial(gzip.compress, compresslevel=9, mtime=0),
     XZ: functools.partial(lzma.compress, preset=4),
@@ -55,11 +53,10 @@ def read_verified(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes
 
 
 def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
-    """Read a table; one that the dataset's version or experiment does not have is empty."""
+    """Read a table; one that the dataset's experiment does not have is empty."""
     sums = manifest.get("files", {})
-    file = folder / file_name(name, sums)
-    older = manifest["schema_version"] < SCHEMAS[name].since
-    if older or (SCHEMAS[name].optional and file.name not in sums):
+    file = folder / file_name(name)
+    if SCHEMAS[name].optional and file.name not in sums:
         return table.empty(name)
     # The schema first: "cut off" or "another unit" says more than "another sha256".
     data = read_bytes(file)
@@ -71,30 +68,24 @@ def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: boo
 
 
 def read_archived(folder: Path, manifest: Mapping[str, Any], inside: str) -> dict[str, bytes]:
-    """Read and verify the files of `CONFIG` or `LOGS`, from the archive or one by one.
+    """Read and verify the archive, and return its files in `CONFIG` or `LOGS` by name."""
+    if ARCHIVE not in manifest["files"]:
+        return {}
+    unpacked = _unpacked(folder / ARCHIVE, read_verified(folder, ARCHIVE, manifest))
+    with tarfile.open(fileobj=io.BytesIO(unpacked)) as packed:
+        mine = [entry for entry in packed if entry.name.startswith(inside)]
+        return {Path(entry.name).name: packed.extractfile(entry).read() for entry in mine}
 
-    Returns
-    -------
-    Each unpacked, by file name.
+
+def of_older_labs(names: Iterable[str]) -> list[str]:
+    """Return the files that only older labs wrote: configs and logs, or tables packed otherwise.
+
+    >>> of_older_labs(["runs.csv", "processes.csv", "logs.tar.xz", "config/my.cnf"])
+    ['config/my.cnf', 'processes.csv']
     """
-    contents = {}
-    for name in manifest["files"]:
-        if name != ARCHIVE and not name.startswith(inside):
-            continue
-        file = folder / name
-        unpacked = _unpacked(file, read_verified(folder, name, manifest))
-        if name != ARCHIVE:
-            contents[file.name.removesuffix(GZIP)] = unpacked
-            continue
-        with tarfile.open(fileobj=io.BytesIO(unpacked)) as packed:
-            mine = [entry for entry in packed if entry.name.startswith(inside)]
-            contents |= {Path(entry.name).name: packed.extractfile(entry).read() for entry in mine}
-    return contents
-
-
-def is_archived(name: str) -> bool:
-    """Return whether a file of a dataset is the archive, or one that newer labs put there."""
-    return name == ARCHIVE or name.startswith((CONFIG, LOGS))
+    packed = {f"{name}.csv{packing}" for name in SCHEMAS for packing in PACKINGS}
+    others = packed - {file_name(name) for name in SCHEMAS}
+    return sorted(name for name in names if name in others or name.startswith((CONFIG, LOGS)))
 
 
 def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, bytes]]:
@@ -106,7 +97,7 @@ def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, byt
     configs = read_archived(folder, manifest, CONFIG)
     runs = {"": {f"{CONFIG}{name}": data for name, data in configs.items()}}
     for name in SCHEMAS:
-        file = folder / file_name(name, sums)
+        file = folder / file_name(name)
         if file.name in sums:
             header, *rows = _unpacked(file, read_bytes(file)).splitlines(keepends=True)
             for run_id, own in itertools.groupby(rows, lambda row: row.partition(b",")[0].decode()):
@@ -133,9 +124,8 @@ def archive(configs: Mapping[str, bytes], logs: Mapping[str, bytes]) -> bytes:
 
 def verify(folder: Path, manifest: Mapping[str, Any], besides: Iterable[str]) -> None:
     """Compare the sealed files with their sums, except those of the tables in `besides`."""
-    sums = manifest.get("files", {})
-    tables = {file_name(name, sums) for name in besides}
-    for name in sums.keys() - tables:
+    tables = {file_name(name) for name in besides}
+    for name in manifest.get("files", {}).keys() - tables:
         read_verified(folder, name, manifest)
 
 
@@ -159,11 +149,9 @@ def write(
         seal(file, pack(table.render(name, tables[name], file)))
     if configs or logs:
         seal(ARCHIVE, archive(configs, logs))
-    packings = {f"{name}.csv{end}" for name in SCHEMAS for end in PACKINGS}
-    for old in (packings & set(os.listdir(folder))) - sums.keys():
+    tabled = {file_name(name) for name in SCHEMAS}
+    for old in (tabled & set(os.listdir(folder))) - sums.keys():
         (folder / old).unlink()
-    for older in (CONFIG, LOGS):
-        shutil.rmtree(folder / older, ignore_errors=True)
     return dict(sorted(sums.items()))
 
 

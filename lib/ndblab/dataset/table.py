@@ -40,9 +40,9 @@ def read(table: str, opened: Callable[[], BinaryIO], where: str) -> pd.DataFrame
     where : the file's name as the user should read it.
     """
     schema = SCHEMAS[table]
+    columns = schema.columns
     with opened() as stream:
         header = _header(stream.readline())
-    columns = _columns(schema, header)
     lines, regular = _counted(opened, len(columns))
     if header != list(columns) or not regular:
         with opened() as stream:
@@ -57,10 +57,6 @@ def read(table: str, opened: Callable[[], BinaryIO], where: str) -> pd.DataFrame
             text = stream.read()
         _check_text(text, where)
         raise _wrong_type(schema, text, where, error) from error
-    for place, (name, column) in enumerate(schema.columns.items()):
-        if name not in columns:
-            value = pd.Series(column.before, index=frame.index, dtype=column.dtype)
-            frame.insert(place, name, value)
     return check(table, frame, where)
 
 
@@ -150,15 +146,6 @@ def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:
     return frame
 
 
-def _columns(schema: Schema, header: list[str]) -> Mapping[str, Column]:
-    """Return the columns of the version whose layout this header has; all columns if none."""
-    for version in sorted({column.since for column in schema.columns.values()}):
-        known = {n: column for n, column in schema.columns.items() if column.since <= version}
-        if header == list(known):
-            return known
-    return schema.columns
-
-
 def _broken(bad: pd.Series, where: str, value: str | None, expected: str) -> LabError:
     line = int(bad.to_numpy().argmax()) + 2
     return damaged(f"Line {line} of {where} breaks its schema", value, expected)
@@ -231,7 +218,7 @@ def _wrong_type(schema: Schema, data: bytes, where: str, error: Exception) -> La
     except ValueError:
         return damaged(f"{where} is not CSV", error)
     for name, column in schema.columns.items():
-        if column.dtype == "str" or name not in words:
+        if column.dtype == "str":
             continue
         numbers = pd.to_numeric(words[name], errors="coerce")
         bad = numbers.isna() & ~((words[name] == "") & column.empty)

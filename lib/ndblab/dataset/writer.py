@@ -28,7 +28,7 @@ from ndblab.dataset.manifest import (
     to_json,
 )
 from ndblab.dataset.reader import Dataset, read
-from ndblab.dataset.schema import ROW_PER_RUN, VERSION
+from ndblab.dataset.schema import ROW_PER_RUN
 from ndblab.dataset.sealed import CONFIG, LOGS, MANIFEST
 from ndblab.error import LabError, writing
 from ndblab.machine import files
@@ -167,7 +167,6 @@ class Writer:
             self.manifest = {
                 **self.manifest,
                 **manifest_updates,
-                "schema_version": VERSION,
                 "status": COMPLETE,
                 "finished_utc": now_utc(),
                 "files": sums,

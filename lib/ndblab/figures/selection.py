@@ -20,11 +20,6 @@ TRANSPORTER = "transporter"
 POINT_SELECT = "oltp_point_select"
 
 
-def with_variant(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `variant`, which datasets of older versions lack."""
-    return runs if "variant" in runs.columns else runs.assign(variant=DEFAULT)
-
-
 def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs, good or not, of one workload over SHM without a variant.
 
@@ -32,7 +27,6 @@ def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
     Of several workloads, the brief's point selects are taken, else the one with the most runs.
     LabError if there are none.
     """
-    runs = with_variant(runs)
     transporter = runs.attrs.get(TRANSPORTER, "shm")
     plain = runs[(runs["transporter"] == transporter) & (runs["variant"] == DEFAULT)]
     workloads = plain["workload"].astype(str)

@@ -12,7 +12,7 @@ from functools import partial
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, published, selection, sheet
+from ndblab.figures import curves, forest, published, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
@@ -97,7 +97,7 @@ def describe(comparison: Comparison, tables: Tables, anchors: Anchors) -> list[s
 
 def _runs(comparison: Comparison, tables: Tables) -> pd.DataFrame:
     """Return the good runs of all kinds, with the column `kind`."""
-    runs = summary.good(selection.with_variant(tables["runs"])).astype({"workload": str})
+    runs = summary.good(tables["runs"]).astype({"workload": str})
     sides = [kind.of(runs).assign(kind=kind.name) for kind in (comparison.over, *comparison.kinds)]
     return pd.concat(sides, ignore_index=True)
 

@@ -76,16 +76,17 @@ def provenance(data: Dataset) -> None:
 
 def files(data: Dataset) -> Markdown:
     """Link to the raw tables."""
-    there = list(data.manifest["files"])
     raw = {
         "slices": "each slice, with its side, block and status",
         "intervals": "each second of each slice",
         "processes": "CPU time and memory of each process",
     }
-    links = {file_name(name, there): what for name, what in raw.items()}
-    links[ARCHIVE] = "raw logs and configuration; older labs put that into config/"
+    links = {file_name(name): what for name, what in raw.items()}
+    links[ARCHIVE] = "raw logs and configuration"
     lines = [
-        f"- [{file}]({data.id}/{file}): {what}" for file, what in links.items() if file in there
+        f"- [{file}]({data.id}/{file}): {what}"
+        for file, what in links.items()
+        if file in data.manifest["files"]
     ]
     return Markdown("\n".join(lines))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ndblab.dataset import Dataset, sealed
 from ndblab.dataset.column import PACKINGS
 from ndblab.dataset.schema import SCHEMAS, file_name
-from ndblab.dataset.sealed import ARCHIVE, CONFIG, LOGS, MANIFEST, read_bytes, sha256
+from ndblab.dataset.sealed import ARCHIVE, CONFIG, MANIFEST, read_bytes, sha256
 from ndblab.error import LabError
 from ndblab.formatting import exact
 from ndblab.publishing.report import page
@@ -108,12 +108,11 @@ def write(site: Path, section: Section) -> list[Table]:
         )
     folder = (site / section.dataset_page).parent
     folder.mkdir(parents=True, exist_ok=True)
-    names = sorted(dataset.manifest["files"])
     configs, logs = dataset.configs(), dataset.logs()
-    others = [name for name in names if not sealed.is_archived(name)]
+    others = sorted(dataset.manifest["files"].keys() - {ARCHIVE})
     tables = [
         Table(_verified(dataset, file, folder), SCHEMAS[name].about, dataset.tables[name])
-        for name, file in ((name, file_name(name, others)) for name in SCHEMAS)
+        for name, file in ((name, file_name(name)) for name in SCHEMAS)
         if file in others
     ]
     tabled = {table.download.name for table in tables}
@@ -136,7 +135,7 @@ def write(site: Path, section: Section) -> list[Table]:
         others=[_verified(dataset, name, folder) for name in others if name not in tabled],
         logs=_archive(dataset, configs, logs, folder),
         log_count=len(logs),
-        runs=runs[[name for name in _RUN_COLUMNS if name in runs]].rename(columns=_RUN_COLUMNS),
+        runs=runs[list(_RUN_COLUMNS)].rename(columns=_RUN_COLUMNS),
         contrasts=None if slices.empty else ratio_tables.of_contrasts(slices),
         manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
@@ -168,16 +167,14 @@ def _archive(
 ) -> Download | None:
     if not (configs or logs):
         return None
-    # Datasets of older labs have some of these files elsewhere.
-    whole = not any(name.startswith((CONFIG, LOGS)) for name in dataset.manifest["files"])
-    packed = read_bytes(dataset.path / ARCHIVE) if whole else sealed.archive(configs, logs)
+    packed = read_bytes(dataset.path / ARCHIVE)
     (folder / ARCHIVE).write_bytes(packed)
     raw_bytes = sum(map(len, (*configs.values(), *logs.values())))
     return Download(ARCHIVE, ARCHIVE, raw_bytes, len(packed), sha256(packed))
 
 
 def _details(manifest: Any) -> list[tuple[str, str]]:
-    """Return plan and profile as pairs; what the manifest of another version lacks is left out."""
+    """Return plan and profile as pairs; what the manifest lacks is left out."""
     plan, profile = manifest["plan"], manifest["profile"]
     memory, timings = plan.get("memory") or {}, manifest.get("timings") or {}
     changed = [f"{name} {value}" for name, value in (manifest.get("overrides") or {}).items()]
