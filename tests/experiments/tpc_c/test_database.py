@@ -110,7 +110,7 @@ def test_the_command_names_servers_database_and_warehouses() -> None:
     words = " ".join(command.argv)
     ports = ",".join(str(node.port) for node in plan.servers)
     assert f"-H 127.0.0.1 -P {ports}" in words
-    assert f"-D {tables.BY_KEY} -T {point.clients} --warehouses 4 --time 8s" in words
+    assert f"-D {tables.TPCC_BY_KEY} -T {point.clients} --warehouses 4 --time 8s" in words
     assert "--ignore-error" in words
 
 
@@ -187,7 +187,7 @@ def test_both_databases_have_the_same_rows_in_other_partitions(cluster: Cluster)
             f" WHERE fq_name = '{database}/def/stock' GROUP BY 1"
         )
         filled[database] = sum(number > 0 for _, number in rows)
-    assert filled[tables.BY_WAREHOUSE] == 1 < filled[tables.BY_KEY]
+    assert filled[tables.TPCC] == 1 < filled[tables.TPCC_BY_KEY]
 
 
 @pytest.mark.cluster
@@ -230,13 +230,13 @@ def test_damaged_rows_fail_a_run(
     cluster: Cluster, damage: str, repair: str, conditions: tuple[int, ...]
 ) -> None:
     """Whatever it carried: the message names a condition that the damage violates."""
-    newest = f"SELECT MAX(no_o_id) FROM {tables.BY_WAREHOUSE}.new_order WHERE no_d_id = 3"
+    newest = f"SELECT MAX(no_o_id) FROM {tables.TPCC}.new_order WHERE no_d_id = 3"
     # A load delivers the oldest orders, and enters new ones.
     order = cluster.query(newest)[0][0] - 1
     for statement in (damage.format(order=order), repair.format(order=order)):
         with cluster.connect() as connection:
             cursor = connection.cursor()
-            cursor.execute(f"USE {tables.BY_WAREHOUSE}")
+            cursor.execute(f"USE {tables.TPCC}")
             assert cursor.execute(statement) == 1
         if statement == damage.format(order=order):
             run = measured_run.measure(cluster, smoke_job(cluster), 1)
@@ -252,7 +252,7 @@ def test_a_lost_delivery_is_found(cluster: Cluster) -> None:
     """Condition 12 compares what was delivered to a customer with the balance."""
     with cluster.connect() as connection:
         cursor = connection.cursor()
-        cursor.execute(f"USE {tables.BY_KEY}")
+        cursor.execute(f"USE {tables.TPCC_BY_KEY}")
         customer = "c_w_id = 1 AND c_d_id = 5 AND c_id = 7"
         cursor.execute(f"UPDATE customer SET c_balance = c_balance - 3 WHERE {customer}")
         [violation] = consistency._of_customers(cursor, [(1, 5, 7), (1, 5, 8)])

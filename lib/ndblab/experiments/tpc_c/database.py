@@ -36,7 +36,7 @@ from ndblab.workloads.session import connected
 if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
-BY_WAREHOUSE, BY_KEY = DATABASES = ("tpcc", "tpcc_by_key")
+TPCC, TPCC_BY_KEY = DATABASES = ("tpcc", "tpcc_by_key")
 """Databases with the same rows: their tables are partitioned by warehouse, or by primary key."""
 ITEMS = 100_000
 DISTRICTS, CUSTOMERS = 10, 3_000
@@ -109,7 +109,7 @@ def statements(database: str, options: str = "") -> list[str]:
     created = []
     for statement in filter(None, (part.strip() for part in text.split(";"))):
         columns, _, key = statement.partition(") BY ")
-        partition = f"PARTITION BY KEY ({key})" if key and database == BY_WAREHOUSE else ""
+        partition = f"PARTITION BY KEY ({key})" if key and database == TPCC else ""
         table = f"{columns.removesuffix(')')}) ENGINE=ndbcluster"
         created.append(" ".join(filter(None, (table, options, partition))))
     return created

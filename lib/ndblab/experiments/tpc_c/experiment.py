@@ -87,7 +87,7 @@ EXPERIMENTS = (
         shape={"networking": True, "row_bytes": TPC_C_ROW_BYTES},
         variants=(
             Variant(tcp_clients=True),
-            Variant(BY_KEY, tcp_clients=True, options={"database": database.BY_KEY}),
+            Variant(BY_KEY, tcp_clients=True, options={"database": database.TPCC_BY_KEY}),
         ),
         contrasts=contrasts,
         lacks=go_tpc.lacks,

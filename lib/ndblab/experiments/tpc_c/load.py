@@ -267,7 +267,7 @@ def _seconds(job: Job) -> float:
 
 def _database(job: Job) -> str:
     """Return the database that a job loads; LabError if it does not exist."""
-    name = str(job.options.get("database", database.BY_WAREHOUSE))
+    name = str(job.options.get("database", database.TPCC))
     if name not in database.DATABASES:
         raise LabError(
             "TPC-C has no such database",
