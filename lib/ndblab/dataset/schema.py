@@ -14,6 +14,7 @@ from ndblab.dataset import column
 from ndblab.dataset.column import Schema
 from ndblab.error import LabError
 from ndblab.planning import workload
+from ndblab.planning.workload import OK
 
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 4
@@ -24,8 +25,6 @@ WITHOUT_QUERIES = tuple(
 )
 """Workloads whose runs have neither queries nor a rate."""
 
-OK = "ok"
-"""The status of a run that ended as it should; any other is the reason why it did not."""
 TRANSPORTERS = ("shm", "tcp")
 FAULT, RESTART, SERVED, HEALED = "fault", "restart", "served", "healed"
 """Events of a run with a fault: a node, host or link was hit; a node was started again; it serves

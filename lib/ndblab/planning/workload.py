@@ -15,7 +15,7 @@ OWN, SQL, LUA, LOG, PROGRAM = "own_", "sql", "lua", "log", "program"
 """How the name of a user's own workload begins, and the kinds it may be."""
 OK, OVERRAN = "ok", "overran"
 """The status of a run that ended as it should, and the beginning of the status of a run that took
-longer than asked (`dataset.overrun`)."""
+longer than asked (`dataset.overrun`). Any other status is the reason why a run failed."""
 
 
 def is_good(status: object) -> bool:

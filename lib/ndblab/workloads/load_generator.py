@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from ndblab.planning import workload
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
     from ndblab.workloads.turns import Turn
 
-OK = "ok"
+OK = workload.OK
 METRICS = (
     "queries", "errors", "reconnects", "qps",
     "latency_min_ms", "latency_avg_ms", "latency_p95_ms", "latency_max_ms",
