@@ -13,7 +13,14 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ndblab.figures import points, style
 from ndblab.formatting import exact, plain
+from ndblab.planning.workload import CLIENT
 
+CPU_BY_ROLE = {
+    "mysqld_us": ("mysqld", style.SERVER),
+    "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
+    f"{CLIENT}_us": ("client", style.PALE),
+}
+"""Parts of a bar of CPU time, in microseconds: words and colour by column."""
 _ROOM = 1.3
 """Length of an axis relative to its longest bar, with room for the number beside the bar."""
 

@@ -21,6 +21,7 @@ from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
 REPEATED = "Whiskers: 95 % interval, corrected for repeated looks."
+FEW_BLOCKS = "A contrast of fewer than 4 blocks has no interval."
 WIDEST = 4.0
 """How far the axis follows a whisker, as a factor of the values' range or of the narrowest
 interval; a longer whisker gets an arrow."""

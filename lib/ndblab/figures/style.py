@@ -17,6 +17,7 @@ from ndblab import formatting
 # The same colour means the same thing in every figure of the lab.
 THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"
 DATA_NODE, OTHER_DATA_NODE, SERVER = "#1e6b41", "#7cbf96", "#bf8200"
+OVER_TCP = "#8a4fa0"
 INK, QUIET, PALE = "#333333", "#595959", "#c9c9c9"
 ORANGE, VIOLET, TEAL = "#c8691c", "#5b3a8c", "#2b7a6f"
 """For what has no colour of its own; the colour-blind, too, can tell these from blue."""

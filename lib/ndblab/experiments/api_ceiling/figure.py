@@ -12,12 +12,9 @@ from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
 from ndblab.judging.clauses import in_sentences
-from ndblab.planning.workload import CLIENT
 from ndblab.statistics import intervals
 
 LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT, log=True)
-_PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
-          f"{CLIENT}_us": ("client", style.PALE)}  # fmt: skip
 _COMPARED = {
     interfaces.SINGLE: "NDB API over SQL, one at once",
     interfaces.BATCH: "NDB API over SQL, many at once",
@@ -38,7 +35,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         names = most["interface"].str.replace(", ", ",\n")
         clients = count(int(most["clients"].iloc[0]), "client")
         label = f"CPU of a lookup with {clients}, \N{MICRO SIGN}s"
-        bars.stacked(cost, most.assign(name=names), _PARTS, label)
+        bars.stacked(cost, most.assign(name=names), bars.CPU_BY_ROLE, label)
     notes = [intervals.described(means["runs"])]
     most_recordings = int(ratios["recordings"].max()) if len(ratios) else 1
     if most_recordings > 1:

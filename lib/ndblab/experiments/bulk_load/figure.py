@@ -6,15 +6,12 @@ import pandas as pd
 
 from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
-from ndblab.figures import bars, forest, sheet, style
+from ndblab.figures import bars, forest, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.clauses import in_sentences
-from ndblab.planning.workload import CLIENT
 from ndblab.statistics import intervals
 
-_PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
-          f"{CLIENT}_us": ("client", style.PALE)}  # fmt: skip
 _COMPARED = {
     "redo": "small redo log over usual",
     "import": "ndb_import over LOAD DATA",
@@ -33,7 +30,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     bars.draw(rate, means, "rows_per_s", "Rate, rows/s", each=every)
     known = means[means["cpu_us"].notna()]
     if len(known):
-        bars.stacked(cost, known, _PARTS, "CPU time of a row, \N{MICRO SIGN}s")
+        bars.stacked(cost, known, bars.CPU_BY_ROLE, "CPU time of a row, \N{MICRO SIGN}s")
     title = _title(means, ratios)
     notes = [
         *forest.notes(ratios)[:1],

@@ -19,7 +19,7 @@ from ndblab.statistics import intervals
 KINDS = (
     Kind("beside, SHM", "shm", DEFAULT_VARIANT, style.THROUGHPUT),
     Kind("beside, SHM, clients too", "shm", "clients-beside", style.INK, "D"),
-    Kind("beside, TCP", "tcp", DEFAULT_VARIANT, "#8a4fa0", "s"),
+    Kind("beside, TCP", "tcp", DEFAULT_VARIANT, style.OVER_TCP, "s"),
     Kind("other host, TCP", "tcp", "servers-elsewhere", style.ORANGE, "^"),
 )
 """Where the server of a curve is, and how it is connected to the data nodes."""
@@ -49,7 +49,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     notes = ["Server: beside the data nodes, or on another host. Both sides loaded at once."]
     notes += [forest.REPEATED] if ratios["low"].notna().any() else []
     if ratios["low"].isna().any():
-        notes.append("A contrast of fewer than 4 blocks has no interval.")
+        notes.append(forest.FEW_BLOCKS)
     one_start = _of_one_start(tables["slices"], ratios)
     notes += [f"Measured in one cluster start only: {listed(one_start)}."] if one_start else []
     if "namespaces" in caption.host_line:

@@ -72,7 +72,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         sheet.nothing(lower.subplots(), "no contrast was measured")
     notes = [f"{_WORKLOADS[workload]}. Each of four data nodes has a MySQL server of its own."]
     if compared["low"].isna().any():
-        notes.append("A contrast of fewer than 4 blocks has no interval.")
+        notes.append(forest.FEW_BLOCKS)
     return Head(_title(mine, compared), notes)
 
 

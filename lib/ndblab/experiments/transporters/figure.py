@@ -6,9 +6,8 @@ from ndblab.figures import style, variants
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.variants import Comparison, Kind
 
-_OVER_TCP = "#8a4fa0"
 _TRANSPORTERS = Comparison(
-    Kind("TCP", "tcp", DEFAULT, _OVER_TCP, "s"),
+    Kind("TCP", "tcp", DEFAULT, style.OVER_TCP, "s"),
     (Kind("SHM", "shm", DEFAULT, style.THROUGHPUT),),
     "Both sides have the same share of the CPUs as a quota.",
 )
@@ -21,7 +20,7 @@ _SPINNING = Comparison(
     "Spinning consumes CPU quota; dedicated CPUs are unaffected.",
 )
 _TLS = Comparison(
-    Kind("plain text", "tcp", DEFAULT, _OVER_TCP, "s"),
+    Kind("plain text", "tcp", DEFAULT, style.OVER_TCP, "s"),
     (Kind("TLS", "tcp", "tls", style.TEAL),),
     "Both sides have the same share of the CPUs as a quota, which encryption uses too.",
 )
