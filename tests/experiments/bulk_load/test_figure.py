@@ -7,7 +7,7 @@ import pytest
 
 import made_up_slices
 import small_runs
-from drawn import caption, outside, said, title, written
+from drawn import caption, said, title, written
 from experiments.bulk_load import made_up
 from ndblab import figures
 from ndblab.dataset import SCHEMAS
@@ -43,7 +43,6 @@ def test_each_way_to_load_has_a_bar_of_its_rate_and_one_of_its_cost():
     assert title(figure).startswith("ndb_import loaded fastest, 51")
     assert "ndb_import over LOAD DATA" in written(figure)
     assert "3 loads per kind" in said(figure)
-    assert outside(figure) == []
     words = figures.describe("bulk-load", tables, [])
     assert "ndb_import: 51" in words
     assert "small redo log over usual -" in words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import small_runs
-from drawn import caption, outside, said, title
+from drawn import caption, said, title
 from experiments.dump import made_up
 from ndblab import figures
 from ndblab.error import LabError
@@ -26,7 +26,6 @@ def test_a_dump_has_a_bar_of_time_and_one_of_size():
     assert time == pytest.approx([5.2, 4.2, 9.7])
     assert size == pytest.approx([1.0, 0.4, 0.35])
     assert "3 dumps per kind" in said(figure)
-    assert outside(figure) == []
     words = figures.describe("dump", tables, [])
     assert "compression gzip takes 9.7 s" in words
     assert "writes 0.4 MB, 40 % of the content" in words

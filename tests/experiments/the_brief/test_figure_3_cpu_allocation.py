@@ -6,8 +6,8 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from drawn import outside
 from ndblab import figures
 from ndblab.judging import publication
 from ndblab.machine import host
@@ -108,15 +108,8 @@ def test_any_number_of_servers_can_be_drawn(servers, budget):
         assert figures.draw_plan(key, decided, BRIEF_HOST).axes
 
 
-def test_words_stay_on_the_sheet(published, small):
-    """No text is cut off at an edge."""
-    for decided, machine in ((published, BRIEF_HOST), small):
-        for key in ("2", "3"):
-            figure = figures.draw_plan(key, decided, machine)
-            renderer = FigureCanvasAgg(figure).get_renderer()
-            width, height = figure.canvas.get_width_height()
-            for text in [t for ax in figure.axes for t in ax.texts] + figure.texts:
-                edges = text.get_window_extent(renderer)
-                assert min(edges.x0, edges.y0) >= 0, text.get_text()
-                assert edges.x1 <= width, text.get_text()
-                assert edges.y1 <= height, text.get_text()
+@pytest.mark.parametrize("key", ["2", "3"])
+def test_words_stay_on_the_sheet(small, key):
+    """No text is cut off at an edge, of a small host either."""
+    decided, machine = small
+    assert outside(figures.draw_plan(key, decided, machine)) == []
