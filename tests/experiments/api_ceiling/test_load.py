@@ -9,12 +9,12 @@ import pymysql
 import pytest
 from stand_ins import put_program
 
+import spawning
 from ndblab import install
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.api_ceiling import load as generator
 from ndblab.install import ndb_tools
-from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
@@ -38,12 +38,10 @@ def _short(monkeypatch):
     monkeypatch.setattr(generator, "WARM_S", 0.1)
 
 
-class Cluster:
+class Cluster(spawning.Cluster):
     """A cluster that starts processes, and says whether the table is there."""
 
-    machine = LOCAL
     plan = SimpleNamespace(servers=[None])
-    load_site = SimpleNamespace(machine=LOCAL)
 
     def __init__(self, there: bool = False, counted: tuple[object, ...] = (1000, 1900)) -> None:
         self.there, self.counted = there, list(counted)
@@ -71,12 +69,6 @@ class Cluster:
         if isinstance(value, Exception):
             raise value
         return [(value,)]
-
-    def spawn_client(self, argv, env, **streams):
-        return LOCAL.spawn(argv, None, env, **streams)
-
-    def check_alive(self) -> None:
-        pass
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return [(int(self.there),)]

@@ -13,6 +13,7 @@ import pymysql
 import pytest
 from stand_ins import NDB_TOOL, put_program
 
+import spawning
 from ndblab import install
 from ndblab.dataset import table
 from ndblab.design import catalogue
@@ -35,22 +36,14 @@ ROWS, SUM = 50, 1234
 LOADED = {"sbtest1": (ROWS, SUM), "sbtest2": (ROWS, SUM)}
 
 
-class Cluster:
+class Cluster(spawning.Cluster):
     """A cluster that starts processes, and answers what its tables hold."""
 
-    machine = LOCAL
-    load_site = SimpleNamespace(machine=LOCAL)
     machines: ClassVar = {"": LOCAL}
     plan = SimpleNamespace(load_host="")
 
     def __init__(self, held: dict[str, tuple[int, int]]) -> None:
         self.held, self.asked = held, []
-
-    def spawn_client(self, argv, env, **streams):
-        return LOCAL.spawn(argv, None, env, **streams)
-
-    def check_alive(self) -> None:
-        pass
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         self.asked.append(sql)

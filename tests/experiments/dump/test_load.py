@@ -13,13 +13,13 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.dump import load as generator
 from ndblab.experiments.dump import tools
-from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run
 from ndblab.measuring.request import Request
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job, Report
+from spawning import Cluster
 
 ROW = "({0},1,'12345-12345-12345','98765')"
 MYSQLDUMP = """#!/bin/sh
@@ -34,16 +34,6 @@ exit {code}
 needs_compressors = pytest.mark.skipif(
     not (shutil.which("zstd") and shutil.which("gzip")), reason="zstd and gzip are not installed"
 )
-
-
-class Cluster:
-    """A cluster that only starts processes."""
-
-    machine = LOCAL
-    load_site = SimpleNamespace(machine=LOCAL)
-
-    def spawn_client(self, argv, env, **streams):
-        return LOCAL.spawn(argv, None, env, **streams)
 
 
 @pytest.fixture(autouse=True)

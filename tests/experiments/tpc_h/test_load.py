@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,11 +15,11 @@ from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
 from ndblab.experiments.tpc_h import load as generator
 from ndblab.experiments.tpc_h import loading, queries
-from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Command, Job
+from spawning import Cluster
 
 FOUND = {
     "rows": 5, "innodb_ms": 12.5, "tables": 6, "joins": 1, "joined": 4, "defined": 1, "dropped": 0,
@@ -29,15 +27,6 @@ FOUND = {
     "took_s": {"executions": 3, "sum": 1.5, "min": 0.4, "p95": 0.6, "max": 0.6},
 }  # fmt: skip
 BEGIN = "print('began', 1.0, flush=True)"
-
-
-class Cluster:
-    """A cluster that only starts processes."""
-
-    load_site = SimpleNamespace(machine=LOCAL)
-
-    def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
-        return subprocess.Popen(argv, env={**os.environ, **env}, **streams)
 
 
 def job(folder: str = "/x", **options: object) -> Job:
