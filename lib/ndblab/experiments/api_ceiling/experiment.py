@@ -46,7 +46,7 @@ def _point(variant: str, clients: int) -> Point:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "api-ceiling",
         "What do key lookups cost through SQL, and through the NDB API?",
         "13_api_ceiling.ipynb",

@@ -56,7 +56,7 @@ The management node has rank 1 and arbitrates first; a MySQL server with rank 2 
 absence, and one with rank 0, the default, never (manual, "Defining SQL and Other API Nodes")."""
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "availability",
         "What do clients see when part of the cluster fails?",
         "06_availability.ipynb",
@@ -73,7 +73,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
     ),
-        Experiment(
+    Experiment(
         "network-faults",
         "What do clients see when the network or a host fails?",
         "21_network_faults.ipynb",
@@ -86,4 +86,4 @@ EXPERIMENTS = (
         hosts=tuple(roles.usual_roles(5)),
         lacks=connected.lacks,
     ),
-)  # fmt: skip
+)

@@ -70,7 +70,7 @@ def _point(size: Profile, variant: str, clients: int = 0) -> Point:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "bulk-load",
         "How fast are rows loaded, and does the redo log matter?",
         "14_bulk_load.ipynb",

@@ -77,7 +77,7 @@ def connection_pools(
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "connection-pool",
         "Does a MySQL server need more than one connection to the cluster?",
         "09_connection_pool.ipynb",
@@ -99,4 +99,4 @@ EXPERIMENTS = (
         ),
         contrasts=connection_pools,
     ),
-)  # fmt: skip
+)

@@ -64,7 +64,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "costs",
         "What does one more MySQL server cost?",
         "23_costs.ipynb",
@@ -79,4 +79,4 @@ EXPERIMENTS = (
         budget="shared",
         contrasts=contrasts,
     ),
-)  # fmt: skip
+)

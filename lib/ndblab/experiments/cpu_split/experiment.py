@@ -63,7 +63,7 @@ def _divided(pct: int) -> Variant:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "cpu-split",
         "Which division of CPUs between data nodes and MySQL servers gives most?",
         "24_cpu_split.ipynb",
@@ -82,4 +82,4 @@ EXPERIMENTS = (
         budget="scaled",
         contrasts=divisions,
     ),
-)  # fmt: skip
+)

@@ -13,7 +13,7 @@ _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "dump",
         "How long does a dump take, and what does compression save?",
         "17_dump.ipynb",
@@ -34,4 +34,4 @@ EXPERIMENTS = (
         budget="shared",
         overhead_s=lambda size, point: size.rows / READ_BACK_ROWS_PER_S,
     ),
-)  # fmt: skip
+)

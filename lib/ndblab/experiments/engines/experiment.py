@@ -36,7 +36,7 @@ def two_engines(
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "engines",
         "How do two engines compare at high load?",
         "19_engines.ipynb",
@@ -53,4 +53,4 @@ EXPERIMENTS = (
         contrasts=two_engines,
         lacks=engines.lacks,
     ),
-)  # fmt: skip
+)

@@ -14,7 +14,7 @@ _FEW_ROWS = {
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "locking-reads",
         "Which locks do reads take on InnoDB?",
         "18_locking_reads.ipynb",
@@ -30,4 +30,4 @@ EXPERIMENTS = (
         variants=(Variant(my_cnf={"performance_schema": "ON"}),),
         budget="shared",
     ),
-)  # fmt: skip
+)

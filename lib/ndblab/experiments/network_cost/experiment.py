@@ -72,7 +72,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "network-cost",
         "What does the network between clients, servers and data nodes cost?",
         "20_network_cost.ipynb",
@@ -100,4 +100,4 @@ EXPERIMENTS = (
         hosts=HOSTS,
         lacks=connected.lacks,
     ),
-)  # fmt: skip
+)

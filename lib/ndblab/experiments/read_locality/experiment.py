@@ -79,7 +79,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "read-locality",
         "How far do reads stay on the data node that is near?",
         "16_read_locality.ipynb",

@@ -109,7 +109,7 @@ def _shown(name: str, a: Side, b: Side) -> Contrast:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "read-write",
         "What do more servers, filters and IN lists gain?",
         "10_read_write.ipynb",

@@ -8,7 +8,7 @@ from ndblab.experiments.stability import control
 from ndblab.planning import workload
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "stability",
         "How steady is the cluster over an hour?",
         "04_stability.ipynb",
@@ -25,7 +25,7 @@ EXPERIMENTS = (
             "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
         },
     ),
-        Experiment(
+    Experiment(
         "long-run",
         "How much throughput do local checkpoints take from a long run?",
         "15_long_run.ipynb",

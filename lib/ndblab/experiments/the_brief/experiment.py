@@ -5,7 +5,7 @@ from __future__ import annotations
 from ndblab.design.experiment import Experiment
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "the-brief",
         "What did the brief publish, and does it add up?",
         "00_the_brief.ipynb",
@@ -13,4 +13,4 @@ EXPERIMENTS = (
         tables=("1", "2"),
         claims=(),
     ),
-)  # fmt: skip
+)

@@ -67,7 +67,7 @@ def _blocks(size: Profile, per_repeat: int, most: int) -> int:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "the-lab-itself",
         "How far can a measurement of this lab be trusted?",
         "08_the_lab_itself.ipynb",

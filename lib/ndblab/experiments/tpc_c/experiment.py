@@ -64,7 +64,7 @@ def _of(name: str, a: Side, b: Side) -> Contrast:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "tpc-c",
         "What do transactions gain from tables partitioned by warehouse, and from more servers?",
         "11_tpc_c.ipynb",

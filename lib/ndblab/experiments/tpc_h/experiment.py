@@ -47,7 +47,7 @@ def _point(number: int, variant: str) -> Point:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "tpc-h",
         "Which queries of TPC-H gain from joins that the data nodes execute?",
         "12_tpc_h.ipynb",

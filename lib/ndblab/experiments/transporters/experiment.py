@@ -98,7 +98,7 @@ def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "shm-vs-tcp",
         "What do shared-memory transporters gain over TCP on one host?",
         "03_shm_vs_tcp.ipynb",
@@ -119,7 +119,7 @@ EXPERIMENTS = (
         ),
         contrasts=transporters,
     ),
-        Experiment(
+    Experiment(
         "tls",
         "What does TLS cost on NDB's own links?",
         "22_tls.ipynb",
@@ -136,4 +136,4 @@ EXPERIMENTS = (
         contrasts=encrypted_links,
         lacks=functools.partial(ndb_tools.lacks, "ndb_sign_keys"),
     ),
-)  # fmt: skip
+)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from ndblab.design.experiment import Experiment
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "tuned",
         "Which configuration does a search find that is better than the brief's?",
         "25_tuned.ipynb",
         figures=("trade-off",),
         claims=(),
     ),
-)  # fmt: skip
+)
