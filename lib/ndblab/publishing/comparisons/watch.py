@@ -170,28 +170,39 @@ def compare(
     except Alike:
         # One side names a setting that the other has by default.
         return nothing
-    result = json.loads(text)
+    return _watched(baseline, json.loads(text), asked.band, typed, as_json), status
+
+
+def _watched(
+    baseline: Baseline, result: dict[str, Any], band: float, typed: str, as_json: bool
+) -> str:
+    """Add a comparison to its baseline's history, draw the trend, and return the answer.
+
+    Parameters
+    ----------
+    result : the JSON of `./lab compare`.
+    typed : the command that measures it once more.
+    """
     data = datasets.read(result["dataset"])
-    entry = history.entry(data, asked.band)
+    entry = history.entry(data, band)
     baseline.append(entry)
-    entries = [one for one in baseline.entries if one.host == entry.host]
-    change = trend(entries)
+    change = trend([one for one in baseline.entries if one.host == entry.host])
     lead = " ".join([entry.sentence, change]).strip()
     a, b, under = history.question(data.manifest)
     page = pages.write_trend(
         baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries,
-        asked.band,
+        band,
     )  # fmt: skip
     longer = ""
     if entry.outcome == judged.UNDECIDED:
-        longer = f"{typed} --minutes {_longer(data, asked.band)}"
+        longer = f"{typed} --minutes {_longer(data, band)}"
     if as_json:
         watched = {"go_on": longer, "baseline": baseline.name, "change": change, "trend": str(page)}
-        return json.dumps(result | watched, indent=1), status
+        return json.dumps(result | watched, indent=1)
     lines = [f"A: {a}", f"B: {b}", "", lead, ""]
     if longer:
         lines.append(f"Measure it anew, for longer: {longer}")
-    return "\n".join([*lines, f"Trend: {page}", f"Dataset: {data.path}"]), status
+    return "\n".join([*lines, f"Trend: {page}", f"Dataset: {data.path}"])
 
 
 def _first(saved: Side, saved_with: str, name: str, binaries: install.Binaries) -> Side:
