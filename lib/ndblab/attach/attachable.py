@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
     from ndblab.workloads.load_generator import Job
 
-_REFUSED = {
-    "long-run": "it reads checkpoints from the cluster log, which is its administrator's",
-    "the-lab-itself": "it is about the lab's own clusters",
-}
 _SHAPES = ("networking",)
 """Fields of a shape that an experiment's points can do without."""
 
@@ -125,7 +121,7 @@ def why_not(experiment: Experiment) -> str:
         [other, *_] = compared - usable
         why = _needs(experiment.variant(other), experiment)
         return f"all that it compares, such as {other}, {why}"
-    return _REFUSED.get(experiment.name, "")
+    return experiment.not_attached
 
 
 def _load(workload: str, experiment: Experiment) -> str:

@@ -46,7 +46,8 @@ class Experiment:
     the measurement. `asked` is what else two measurements must share to be the same. Tables are
     filled at about `filled_rows_per_s`; `overhead_s` is what a run takes beyond its own time and
     the usual overhead. With `sets_variables`, its variants may set global variables and have other
-    tables even on a cluster that the lab did not start. `hosts` are the roles of each host
+    tables even on a cluster that the lab did not start. `not_attached` says why it cannot be
+    measured on any such cluster; empty if it can. `hosts` are the roles of each host
     (`hosts.roles`) if the experiment needs several. `lacks` says in one line what this machine
     lacks to measure it; empty if nothing.
     """
@@ -76,6 +77,7 @@ class Experiment:
     hosts: tuple[tuple[str, ...], ...] = ()
     lacks: Callable[[], str] | None = None
     sets_variables: bool = False
+    not_attached: str = ""
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.

@@ -41,5 +41,6 @@ EXPERIMENTS = (
             },
             "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
         },
+        not_attached="it reads checkpoints from the cluster log, which is its administrator's",
     ),
 )  # fmt: skip

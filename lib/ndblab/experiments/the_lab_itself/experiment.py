@@ -83,5 +83,6 @@ EXPERIMENTS = (
             },
         },
         contrasts=the_lab_itself,
+        not_attached="it is about the lab's own clusters",
     ),
 )  # fmt: skip
