@@ -19,6 +19,8 @@ def test_it_decides_no_more_than_an_undivided_host() -> None:
             assert claim.kind != "absolute"
     for name in ("F4-peak-clients", "B-row-bytes", "F7-one", "R-filter-servers"):
         assert BY_ID[name].why_not("attached", 256, "AMD EPYC 7742 64-Core Processor")
+    assert attached.reasons().keys() <= BY_ID.keys()
+    assert all(attached.reasons().values())
 
 
 @pytest.mark.parametrize("name", ["F6-overload", "F6-double-servers", "B-split", "R-nosql"])
