@@ -13,8 +13,8 @@ from ndblab.planning import deployment
 
 BRIEF, THIS, RECORDED = "brief", "this", "recorded"
 NAMES = {BRIEF: "the brief's server", THIS: "this host", RECORDED: "the recorded host"}
-TYPICAL = "multi-server-scaling"
-"""The experiment whose dataset represents the host and versions of all recorded datasets."""
+TYPICAL = 6
+"""The brief's figure whose dataset represents the host and versions of all recorded datasets."""
 
 
 def brief() -> host.Host:
@@ -33,9 +33,9 @@ def with_plan(which: str = RECORDED) -> tuple[host.Host, deployment.Plan]:
         the recorded datasets; "this" for the current host; or the file of a host description, as
         `./lab doctor --json` prints it.
     """
-    experiment, places = find(TYPICAL), deployment.Places(brief=which == BRIEF)
+    experiment, places = find(figure=TYPICAL), deployment.Places(brief=which == BRIEF)
     if which == RECORDED:
-        data = recorded.obtain(TYPICAL)
+        data = recorded.obtain(experiment.name)
         machine = host.from_dict(dict(data.host))
         size = experiment.size("quick", {"clients": tuple(data.manifest["profile"]["clients"])})
         shape = experiment.cluster_shape(size, "default", data.budget, places)
@@ -52,7 +52,7 @@ def with_plan(which: str = RECORDED) -> tuple[host.Host, deployment.Plan]:
 def versions(which: str = RECORDED) -> dict[str, str]:
     """Return the versions of NDB, mysqld and sysbench; empty if none is installed or known."""
     if which == RECORDED:
-        return dict(recorded.obtain(TYPICAL).manifest["versions"])
+        return dict(recorded.obtain(find(figure=TYPICAL).name).manifest["versions"])
     from ndblab import install
 
     binaries = install.find() if which == THIS else None
