@@ -6,7 +6,7 @@ import io
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ndblab import figures
 from ndblab.dataset import Dataset
@@ -22,13 +22,32 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from ndblab.experiments.capacity.forecast import Forecast
     from ndblab.judging.publication import Anchor
 
     Inputs = tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]
 
 _NAMED = re.compile(r'(\bid="|url\(#|xlink:href="#)')
 """Where an SVG names one of its parts, or refers to one."""
+
+
+class Forecast(Protocol):
+    """A model of one dataset, applied to another; it has the tables of its figures by name."""
+
+    @property
+    def fitted(self) -> Dataset: ...
+
+    @property
+    def tested(self) -> Dataset: ...
+
+    @property
+    def shares(self) -> Shares: ...
+
+
+class Shares(Protocol):
+    """The CPUs of the host that was modelled."""
+
+    @property
+    def host_cpus(self) -> float: ...
 
 
 def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:

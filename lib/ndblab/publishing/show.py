@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 import pandas as pd
 from IPython.display import HTML, Markdown, display
@@ -25,9 +24,6 @@ from ndblab.publishing import drawing
 from ndblab.publishing import verdict_tables as judged
 from ndblab.publishing.notebook import exhibit, headings
 from ndblab.workloads import registry
-
-if TYPE_CHECKING:
-    from ndblab.experiments.capacity.forecast import Forecast
 
 _WORDS = {"text-align": "left", "vertical-align": "top", "white-space": "normal"}
 _IN_WORDS = "The figure in words"
@@ -65,7 +61,7 @@ def _is_told(data: Dataset) -> bool:
     return data.path in recorded.folders_of(find(data.experiment))[-1:]
 
 
-def figure(key: str | int, source: Dataset | Forecast | str) -> None:
+def figure(key: str | int, source: Dataset | drawing.Forecast | str) -> None:
     """Show a figure of a dataset, forecast or host, and say in words what its title leaves out."""
     shown, drawn = drawing.draw(str(key), source)
     display(drawn, metadata=exhibit.of_figure(shown))
@@ -104,7 +100,7 @@ def _listed(words: str) -> str:
     return "\n\n".join(filter(None, blocks))
 
 
-def explore(key: str | int, source: Dataset | Forecast | str) -> None:
+def explore(key: str | int, source: Dataset | drawing.Forecast | str) -> None:
     """Show a figure that can be zoomed and whose points say what they are.
 
     It needs no network. Sites that host code do not show it: use `figure` there.
