@@ -180,6 +180,21 @@ def test_what_breaks_a_limit_is_out_whatever_it_gains():
     assert "p95 is 30 ms, not p95 < 20 ms" in dict(stands.infeasible).values()
 
 
+def test_a_finalist_that_is_rejected_is_not_replaced():
+    """Another would have too little time; the confidence of the others stays what it was."""
+    world, search = worlds.several(1), Search(worlds.space(), HOUR_S, 1)
+    records: list[Record] = []
+    while (trial := search.next(records)) and trial.stage != CONFIRM:
+        records.append(world.carry_out(trial))
+    chosen = search.finalists(History(records))
+    assert len(chosen) == FINALISTS
+    assert trial is not None
+    failed = Record(trial, (), 60.0, "Data node 2 has ended")
+    assert search.finalists(History([*records, failed])) == chosen
+    stands = search.stands(History([*records, failed]))
+    assert [e.configuration for e in stands.finalists if e.rejected] == [trial.configuration]
+
+
 def test_where_nothing_is_found_every_way_of_trying_is_bounded():
     """The last blocks go where noise is unknown, then to the highest limit; none to the hopeless.
 

@@ -44,6 +44,23 @@ def test_values_follow_the_host():
     assert of(row, cpus=2, servers=4)["servers"].values == (1, 2)
 
 
+def test_numbers_of_servers_above_that_of_clients_are_not_tried():
+    """Each would be a failed trial, and spoil the others that it is screened with."""
+    rows = Row("servers", "2|4|8", "8"), Row("ndb_batch_size", "8K")
+    knobs_ = tuple(of(*rows, servers=1, ndb_batch_size=32768).values())
+    servers, batch = prepared._served(knobs_, 4)
+    assert (servers.values, servers.expert) == ((2, 4), None)
+    assert prepared._served(knobs_, 1) == (batch,)
+    assert prepared._served(knobs_, 8) == knobs_
+
+
+def test_more_clients_that_are_tried_allow_more_servers():
+    """A configuration with both runs."""
+    rows = Row("servers", "8|16"), Row("clients", "8")
+    servers, _ = prepared._served(tuple(of(*rows, servers=1, clients=4).values()), 4)
+    assert servers.values == (8,)
+
+
 def test_the_cpu_split_is_no_knob_where_nothing_is_split():
     """A quota would only take CPUs away."""
     row = Row("data_nodes", "25%|50%")

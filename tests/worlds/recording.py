@@ -72,7 +72,10 @@ class Weather:
 
 @dataclass(frozen=True)
 class World:
-    """A cluster, the host that it runs on, and how the lab divides that host."""
+    """A cluster, the host that it runs on, and how the lab divides that host.
+
+    Experiments that never divide it do not here either.
+    """
 
     cluster: Cluster
     host: Host
@@ -88,8 +91,10 @@ class Recording:
         self.world, self.experiment = world, catalogue.find(experiment)
         self.size = size_of(self.experiment, world)
         self.rng, self.clock_s, self.starts = np.random.default_rng(seed), 0.0, 1
+        own = self.experiment.budget
+        budget = own if own == "shared" else world.budget
         self.described, self.identity = manifest.describe(
-            self.experiment, self.size, world.budget, world.host, BINARIES
+            self.experiment, self.size, budget, world.host, BINARIES
         )
         self.plan: Mapping[str, Any] = self.described["plan"]
         self.contrasts: tuple[Contrast, ...] = ()

@@ -105,11 +105,14 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
 
 def blocks(data: Dataset, contrast: str = CONTRAST) -> tuple[np.ndarray, ...]:
     """Return log ratios of B over A, by whole block, of throughput, p95 and CPU per query."""
-    slices = data.slices
-    mine = slices[slices["contrast"] == contrast]
-    quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
-    logs = (block_logs(mine, quantity, contrast) for quantity in quantities)
+    logs = (block_logs(data.slices, own, contrast) for own in quantities(data, contrast))
     return tuple(map(contrasts.of_blocks, logs))
+
+
+def quantities(data: Dataset, contrast: str = CONTRAST) -> tuple[str, str, pd.Series]:
+    """Return throughput, p95 and CPU per query of a contrast: columns of slices, or by run id."""
+    mine = data.slices[data.slices["contrast"] == contrast]
+    return "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
 
 
 def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:

@@ -12,7 +12,7 @@ from functools import partial
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, published, selection, sheet
+from ndblab.figures import curves, forest, published, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look

@@ -19,10 +19,11 @@ from ndblab.cluster import start_stop
 from ndblab.comparing import choice, judged, made, read_back
 from ndblab.dataset.schema import OK as GOOD
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast, Side
-from ndblab.error import LabError
+from ndblab.error import LabError, MissingData
 from ndblab.measuring import blocks, feasible
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.tuning.history import DISTURBED, OK, Record, Trial
+from ndblab.statistics import contrasts
+from ndblab.tuning.history import BASE_RANGE, COMPANY, DISTURBED, OK, OWN_RANGE, Record, Trial
 from ndblab.tuning.space import BASELINE, Configuration
 from ndblab.tuning.wanted import NAME, Wanted, alone
 
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
 
-GOALS = {"throughput": 0, "p95": 1, "cpu": 2}
+GOAL = "throughput"
+GOALS = {GOAL: 0, "p95": 1, "cpu": 2}
 """Goals of a search, each with its place in the result of `judged.blocks`."""
+RANGES = {A: BASE_RANGE, B: OWN_RANGE}
 FAILURES = 2
-"""Number of failed blocks after which a trial is over."""
+"""Number of failed blocks or starts after which a trial is over."""
 
 
 @dataclass
@@ -73,12 +76,15 @@ class Executor:
             status = self._measure(trial, contrast)
         except LabError as failure:
             self.clusters.close()
-            status = failure.what + (f": {failure.found}" if failure.found else "")
+            status = _said(failure)
         data = self.writer.snapshot()
         gains = gains_of(data, trial.contrast, self.wanted.goal)
         levels = self._levels(data, trial)
         seconds = round(time.monotonic() - began_s, 1)
-        return Record(trial, tuple(map(float, gains)), seconds, status, levels)
+        beside = [] if self.wanted.goal == GOAL else gains_of(data, trial.contrast, GOAL)
+        return Record(
+            trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
+        )
 
     def _prepare(self, trial: Trial) -> Contrast:
         """Set the clusters up for a trial, and check all that can be checked before a start."""
@@ -138,22 +144,37 @@ class Executor:
         return read_back.check(alone(settings), TWINS, cluster, DEFAULT_VARIANT)
 
     def _measure(self, trial: Trial, contrast: Contrast) -> str:
-        failed = 0
+        failures: list[str] = []
         words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
         space = self.wanted.space
         pause_s = choice.pause_s(space.tunable(word).knob for word in words)
         while (have := self._whole(trial)) < trial.blocks:
             self.on_block(trial, have + 1)
             turns = self._takes_turns(trial)
-            status = blocks.measure(
-                dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0),
-                have + 1, self.clusters, self.writer, self.clusters.size.seed, self.say,
-            )  # fmt: skip
-            failed += status != GOOD
-            if failed == FAILURES:
-                _, _, why = status.partition(": ")
-                return f"{DISTURBED}, {why}" if why.startswith("company:") else why
+            asked = dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0)
+            try:
+                status = blocks.measure(
+                    asked, have + 1, self.clusters, self.writer, self.clusters.size.seed, self.say
+                )
+                failures += [self._why(trial, have + 1, status)] if status != GOOD else []
+            except LabError as failure:
+                # One start of several servers may fail by chance, or be the baseline's.
+                self.clusters.close()
+                failures.append(_said(failure))
+            if len(failures) == FAILURES:
+                return next((w for w in failures if w.startswith(DISTURBED)), failures[-1])
         return OK
+
+    def _why(self, trial: Trial, block: int, status: str) -> str:
+        """Return why a block failed: it is no fault of a configuration if only side A did."""
+        _, _, why = status.partition(": ")
+        slices = self.writer.snapshot().slices
+        mine = slices[(slices["contrast"] == trial.contrast) & (slices["block"] == block)]
+        if why.startswith(COMPANY):
+            return f"{DISTURBED}, {why}"
+        if set(mine.loc[mine["status"] == why, "side"]) == {A}:
+            return f"{DISTURBED}, the {'confirmed one' if trial.against else 'baseline'}: {why}"
+        return why
 
     def _takes_turns(self, trial: Trial) -> bool:
         """Return whether clients take turns: not if queries last too long.
@@ -176,10 +197,25 @@ class Executor:
         if good.empty:
             return {}
         qps, p95_ms = good["qps"].mean(), good["latency_p95_ms"].mean()
-        return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3)}
+        ranges = ranges_of(data, trial.contrast, self.wanted.goal)
+        return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3), **ranges}
+
+
+def _said(failure: LabError) -> str:
+    return failure.what + (f": {failure.found}" if failure.found else "")
 
 
 def gains_of(data: Dataset, contrast: str, goal: str) -> np.ndarray:
     """Return the gain of each whole block of a contrast, as a logarithm; above 0 is better."""
     logs = judged.blocks(data, contrast)[GOALS[goal]]
-    return logs if goal == "throughput" else -logs
+    return logs if goal == GOAL else -logs
+
+
+def ranges_of(data: Dataset, contrast: str, goal: str) -> dict[str, float]:
+    """Return how far the whole blocks of each side lie apart, as logarithms; none without one."""
+    quantity = judged.quantities(data, contrast)[GOALS[goal]]
+    try:
+        logs = {side: contrasts.levels(data.slices, contrast, quantity, side) for side in (A, B)}
+    except MissingData:
+        return {}
+    return {RANGES[side]: round(float(np.ptp(own)), 4) for side, own in logs.items()}

@@ -22,7 +22,11 @@ SEARCH = (EXPERT, SCREEN, RACE, EXCLUDE)
 """Stages of the search proper: their blocks of a configuration are pooled, and confirm nothing."""
 OK = "ok"
 DISTURBED = "disturbed"
-"""Status prefix of a trial that others on the host spoilt, not its configuration."""
+"""Status prefix of a trial that others on the host or the other side spoilt, not what it tries."""
+COMPANY = "company:"
+"""How the status of a slice begins that others on the host disturbed."""
+OWN_RANGE, BASE_RANGE = "range", "base_range"
+"""Levels of a record: the range of each side's blocks, as logarithms of what the goal is about."""
 PRIOR = 4
 """Degrees of freedom that the recorded deviation of a design is worth for this host."""
 
@@ -54,7 +58,9 @@ def contrast(stage: str, configuration: Configuration, against: Configuration = 
 class Record:
     """A trial that is over: the gains of all blocks of its contrast, or why there are none.
 
-    `levels` are means of the tried configuration: qps and p95_ms.
+    `levels` are means of the tried configuration, qps and p95_ms, and how far the blocks of it and
+    of the other side range (`OWN_RANGE` and `BASE_RANGE`, which older records lack). If the goal is
+    another, `throughput` has the gains in throughput of the same blocks.
     """
 
     trial: Trial
@@ -62,11 +68,17 @@ class Record:
     seconds: float
     status: str = OK
     levels: Mapping[str, float] = field(default_factory=dict)
+    throughput: tuple[float, ...] = ()
 
     @property
     def infeasible(self) -> bool:
         """Return whether its configuration does not work."""
         return self.status != OK and not self.status.startswith(DISTURBED)
+
+    @property
+    def failed(self) -> bool:
+        """Return whether a start, the other side or the configuration failed, not the host."""
+        return self.status != OK and not self.status.startswith(f"{DISTURBED}, {COMPANY}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -78,7 +90,8 @@ class Record:
         own = dict(known["trial"])
         for name in ("configuration", "against"):
             own[name] = tuple((word, value) for word, value in own[name])
-        return cls(**{**known, "trial": Trial(**own), "gains": tuple(known["gains"])})
+        lists = {name: tuple(known.get(name, ())) for name in ("gains", "throughput")}
+        return cls(**{**known, "trial": Trial(**own), **lists})
 
 
 class History:

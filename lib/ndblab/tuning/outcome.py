@@ -14,16 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from ndblab.formatting import less_or_more
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning import ablation
-from ndblab.tuning.history import ABLATE, CONFIRM, SEARCH, History
+from ndblab.tuning.history import BASE_RANGE, CONFIRM, OWN_RANGE, SEARCH, History, Record
 from ndblab.tuning.space import Configuration
 from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
-"""A configuration whose gains range over more than this between starts is rejected: 63 % of the
-configurations found best under noise lose as much when deployed (TUNA, EuroSys 2025)."""
+"""A configuration whose gains range over more than this between starts is rejected, if its own
+results do so too, and more than the baseline's: 63 % of the configurations found best under noise
+lose as much when deployed (TUNA, EuroSys 2025)."""
 ERROR = 1 - CONFIDENCE
 FREEDOM = 4
 """Fewest degrees of freedom of a design's deviation with which limits are computed: with fewer, a t
@@ -105,8 +107,11 @@ def judge(
     history: History, candidates: Sequence[Candidate], limits: Iterable[Limit] = ()
 ) -> Outcome:
     """Judge a search as far as it has come."""
-    out = history.failures() | rejected(history, limits)
+    limits = tuple(limits)
     confidence = 1 - ERROR / max(1, len(candidates))
+    out = history.failures() | rejected(history, limits)
+    if not any(limit.quantity == "throughput" for limit in limits):
+        out = _slower(history, candidates, confidence) | out
     finalists = []
     for candidate in candidates:
         own = candidate.configuration
@@ -127,21 +132,49 @@ def judge(
 
 
 def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, str]:
-    """Return why configurations that run are out: the limit they break, or how much they vary."""
+    """Return why configurations that run are out: the limit they break, or how much they vary.
+
+    Whether a limit is kept is for the confirmation to say, once it has a block.
+    """
     reasons: dict[Configuration, str] = {}
     limits = tuple(limits)
-    for record in history.contrasts:
+    for record in (*history.of(SEARCH).contrasts, *history.of((CONFIRM,)).contrasts):
         own = record.trial.configuration
-        if record.trial.stage == ABLATE:
-            continue
+        if record.trial.stage == CONFIRM and record.gains:
+            reasons.pop(own, None)
         broken = [text for limit in limits if (text := limit.broken(record.levels))]
         if broken:
             reasons[own] = broken[0]
-        gains = record.gains
-        if record.trial.stage == CONFIRM and gains and np.ptp(gains) > math.log1p(RANGE):
-            width = math.expm1(float(np.ptp(gains)))
-            reasons[own] = f"its results range over {100 * width:.0f} % between starts"
+        if record.trial.stage == CONFIRM and (why := _varies(record)):
+            reasons[own] = why
     return reasons
+
+
+def _slower(
+    history: History, candidates: Iterable[Candidate], confidence: float
+) -> dict[Configuration, str]:
+    """Return which finalists lose throughput for another goal, and how much.
+
+    Otherwise half the queries with less CPU each would win.
+    """
+    reasons = {}
+    for candidate in candidates:
+        record = history.find(CONFIRM, candidate.configuration)
+        logs = sequential.interval(np.array(record.throughput if record else ()), confidence)
+        if logs[2] < 0:
+            reasons[candidate.configuration] = f"its throughput is {less_or_more(*np.exp(logs))}"
+    return reasons
+
+
+def _varies(record: Record) -> str:
+    """Say how much the results of a confirmation vary; empty if little, or no more than A's."""
+    gains = float(np.ptp(record.gains)) if record.gains else 0.0
+    # Records of older searches have the gains alone, to which both sides contribute.
+    own = record.levels.get(OWN_RANGE, gains)
+    others = record.levels.get(BASE_RANGE, 0.0)
+    if min(gains, own) <= math.log1p(RANGE) or own <= others:
+        return ""
+    return f"its results range over {100 * math.expm1(own):.0f} % between starts"
 
 
 def upper_limits(

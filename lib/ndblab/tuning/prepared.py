@@ -128,7 +128,8 @@ def prepare(
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(knob_file) if knob_file else None)
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
-    left_out = _left_out(rows, tunables, current, machine.usable_cpus, others)
+    tunables = _served(tunables, bare.point(BASELINE, DEFAULT_VARIANT).clients)
+    left_out = _left_out(rows, tunables, current, others)
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
     _check_knobs(tunables, left_out)
@@ -142,6 +143,20 @@ def prepare(
     )  # fmt: skip
 
 
+def _served(tunables: tuple[spaces.Tunable, ...], clients: int) -> tuple[spaces.Tunable, ...]:
+    """Return knobs without numbers of MySQL servers for which there are never enough clients."""
+    tried = [int(v) for t in tunables if t.knob.name == "clients" for v in t.values]
+    most = max([clients, *tried])
+    fit = []
+    for tunable in tunables:
+        if tunable.knob.name == "servers":
+            few = tuple(value for value in tunable.values if int(value) <= most)
+            rule = tunable.expert if tunable.expert in few else None
+            tunable = dataclasses.replace(tunable, values=few, expert=rule)
+        fit += [tunable] if tunable.values else []
+    return tuple(fit)
+
+
 def _with_quotas(machine: Host) -> Host:
     """Return a described host, assumed to allow CPU limits, as nobody could try it there."""
     assumed = CpuController("cgroup2", "", "assumed of a host that is described")
@@ -152,7 +167,6 @@ def _left_out(
     rows: Sequence[spaces.Row],
     tunables: Sequence[spaces.Tunable],
     current: Mapping[tuple[str, str], spaces.Value],
-    cpus: float,
     others: Sequence[knobs.Knob],
 ) -> tuple[str, ...]:
     """Say which knobs of the table are not searched, and why."""
@@ -164,13 +178,12 @@ def _left_out(
             continue
         if knob.name == "engine":
             why = "a search has one engine"
+        elif row.needs:
+            why = f"no other value to try, or without effect unless {row.needs}"
         elif knob.key in current:
-            anyway = spaces.tunables([dataclasses.replace(row, needs="")], current, cpus, others)
-            why = f"without effect unless {row.needs}" if anyway else "no other value to try"
+            why = "no other value to try"
         elif knob.file in (knobs.LAB, knobs.TABLE):
             why = "your configuration does not set it"
-        elif row.needs:
-            why = f"without effect unless {row.needs}"
         else:
             why = "the installed programs do not show its value"
         left_out.append(f"{knob.word} ({why})")

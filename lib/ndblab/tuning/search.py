@@ -98,11 +98,11 @@ class Search:
         First come the values that seem best together, then the configurations with the highest
         gains, shrunk towards zero by the deviation of their design. A finalist may never have been
         tried itself; its estimate is then that of its effects, or of the configuration that it
-        comes from. Blocks that narrow down what may have been missed come after the choice, and do
-        not count for it.
+        comes from. What is found after the choice does not change it: blocks that narrow down what
+        may have been missed, and finalists that are rejected.
         """
         search = history.of((EXPERT, SCREEN, RACE))
-        failed = self._infeasible(history)
+        failed = self._infeasible(search)
         known = screening.effects(self.space, search)
         best: dict[Configuration, outcome.Candidate] = {}
         own = screening.best(self.space, search)
@@ -252,7 +252,7 @@ class Search:
         if stands.winner:
             return None
         limits = outcome.upper_limits(history, stands.finalists)
-        failed = self._infeasible(history)
+        failed = dict(stands.infeasible)
         means = {
             record.trial.configuration: float(np.mean(record.gains))
             for record in history.of((*SEARCH, CONFIRM)).contrasts

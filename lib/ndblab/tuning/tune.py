@@ -152,7 +152,7 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
                 raise
             writer.note(trials=[record.to_dict() for record in records])
             progress.over(len(records), records[-1], search.stands(History(records)))
-            if len(records) >= _GIVE_UP and all(record.infeasible for record in records):
+            if len(records) >= _GIVE_UP and all(record.failed for record in records):
                 raise LabError(
                     "No trial has worked so far",
                     found=records[-1].status,

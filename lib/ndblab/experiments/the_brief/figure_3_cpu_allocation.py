@@ -62,8 +62,11 @@ def describe(plan: Plan, host: Host) -> list[str]:
     """Describe the allocation in words."""
     start = f"{_answer(plan, host)}. On {host.describe()}, budget {plan.budget.kind}."
     if plan.budget.kind == "pinned":
-        shares = "; ".join(_key(group, host) for group in roles.groups(plan))
-        return [start, f"Shares: {shares}. sysbench runs on the CPUs of all MySQL servers."]
+        keys, nodes = [_key(group, host) for group in roles.groups(plan)], len(plan.data_nodes)
+        return [
+            f"{start} Data nodes: {'; '.join(keys[:nodes])}.",
+            f"Others: {'; '.join(keys[nodes:])}. sysbench runs on the CPUs of all MySQL servers.",
+        ]
     if plan.budget.kind != "scaled":
         return [start, "Nothing is divided: every process may use all CPUs."]
     data, server = plan.data_nodes[0].share, plan.servers[0].share
