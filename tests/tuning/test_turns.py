@@ -70,7 +70,7 @@ def test_the_plan_lists_each_knob_that_is_left_out_and_why(
         "left out: READ_BACKUP (your configuration does not set it)",
         "left out: engine (a search has one engine)",
         "left out: ndb_force_send (no other value to try)",
-        "left out: ShmSpintime (without effect unless UseShm=on)",
+        "left out: ShmSpintime (no other value to try, or without effect unless UseShm=on)",
     ]
     assert "left out: ndb_batch_size" not in plan
     file.write_text(f"{head}{refused}")

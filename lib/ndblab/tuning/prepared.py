@@ -127,10 +127,14 @@ def prepare(
         feasible.check(machine, plan)
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(knob_file) if knob_file else None)
-    clients_there = bare.point(BASELINE, DEFAULT_VARIANT).clients
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
+<<<<<<< HEAD
     left_out = _left_out(rows, tunables, current, machine.usable_cpus, others)
     tunables = _served(tunables, clients_there)
+=======
+    tunables = _served(tunables, bare.point(BASELINE, DEFAULT_VARIANT).clients)
+    left_out = _left_out(rows, tunables, current, others)
+>>>>>>> tune-b
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
     _check_knobs(tunables, left_out)
@@ -168,7 +172,6 @@ def _left_out(
     rows: Sequence[spaces.Row],
     tunables: Sequence[spaces.Tunable],
     current: Mapping[tuple[str, str], spaces.Value],
-    cpus: float,
     others: Sequence[knobs.Knob],
 ) -> tuple[str, ...]:
     """Say which knobs of the table are not searched, and why."""
@@ -180,13 +183,12 @@ def _left_out(
             continue
         if knob.name == "engine":
             why = "a search has one engine"
+        elif row.needs:
+            why = f"no other value to try, or without effect unless {row.needs}"
         elif knob.key in current:
-            anyway = spaces.tunables([dataclasses.replace(row, needs="")], current, cpus, others)
-            why = f"without effect unless {row.needs}" if anyway else "no other value to try"
+            why = "no other value to try"
         elif knob.file in (knobs.LAB, knobs.TABLE):
             why = "your configuration does not set it"
-        elif row.needs:
-            why = f"without effect unless {row.needs}"
         else:
             why = "the installed programs do not show its value"
         left_out.append(f"{knob.word} ({why})")
