@@ -140,21 +140,24 @@ def test_a_newest_recording_that_does_not_count_has_no_say_in_the_design(recordi
 def test_latest_is_the_complete_dataset_that_was_measured_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that was interrupted, or cannot be read, is passed over; without any is an error."""
+    """One that is incomplete, damaged or of a comparison is passed over; without any is an error."""
     monkeypatch.setattr(recorded.measurement, "RUNS", tmp_path)
     with pytest.raises(LabError, match="no complete one"):
         recorded.folder_named("latest")
     source = recorded.folder(catalogue.find(NAME))
     manifest = json.loads((source / "manifest.json").read_text())
-    for name, end, status in (
-        ("first", "2026-01-01T00:00:00Z", "complete"),
-        ("second", "2026-01-02T00:00:00Z", "complete"),
-        ("third", "2026-01-03T00:00:00Z", "interrupted"),
+    first, second, third, damaged = (tmp_path / NAME / name for name in ("1", "2", "3", "4"))
+    compared = tmp_path / "compare" / "1"
+    for folder, day, more in (
+        (first, 1, {"status": "complete"}),
+        (second, 2, {"status": "complete"}),
+        (third, 3, {"status": "interrupted"}),
+        (compared, 4, {"status": "complete", "asked": {}}),
     ):
-        (tmp_path / name).mkdir()
-        changed = manifest | {"finished_utc": end, "status": status}
-        (tmp_path / name / "manifest.json").write_text(json.dumps(changed))
-    (tmp_path / "damaged").mkdir()
-    (tmp_path / "damaged" / "manifest.json").write_text("{")
-    assert recorded.folder_named("latest") == tmp_path / "second"
+        folder.mkdir(parents=True)
+        changed = manifest | {"finished_utc": f"2026-01-0{day}T00:00:00Z"} | more
+        (folder / "manifest.json").write_text(json.dumps(changed))
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text("{")
+    assert recorded.folder_named("latest") == second
     assert recorded.folder_named("data/runs/other") == Path("data/runs/other")

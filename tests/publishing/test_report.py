@@ -28,6 +28,7 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
 from ndblab.judging.clauses import sentence
+from ndblab.measuring import recorded
 from ndblab.publishing import effects, notebook, processes, rendering, report
 from ndblab.publishing.comparisons import history
 from ndblab.publishing.comparisons.history import History

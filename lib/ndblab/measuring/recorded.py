@@ -68,16 +68,17 @@ def obtain(
 def folder_named(dataset: str) -> Path:
     """Return the folder of a dataset: "latest" is the complete one that was measured here last.
 
-    LabError if none was.
+    Comparisons and searches that a user asked for test no claim, and are passed over. LabError if
+    nothing else was measured.
     """
     if dataset != LATEST:
         return Path(dataset)
     ends = []
-    for folder in (file.parent for file in measurement.RUNS.glob(f"*/{MANIFEST}")):
+    for folder in (file.parent for file in measurement.RUNS.glob(f"*/*/{MANIFEST}")):
         # One that cannot be read is not what was asked for.
         with contextlib.suppress(LabError):
             manifest = read_manifest(folder)
-            if manifest["status"] == COMPLETE:
+            if manifest["status"] == COMPLETE and "asked" not in manifest:
                 ends.append((manifest["finished_utc"], folder))
     if not ends:
         raise LabError(

@@ -128,13 +128,8 @@ def prepare(
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(knob_file) if knob_file else None)
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
-<<<<<<< HEAD
-    left_out = _left_out(rows, tunables, current, machine.usable_cpus, others)
-    tunables = _served(tunables, clients_there)
-=======
     tunables = _served(tunables, bare.point(BASELINE, DEFAULT_VARIANT).clients)
     left_out = _left_out(rows, tunables, current, others)
->>>>>>> tune-b
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
     _check_knobs(tunables, left_out)
