@@ -140,7 +140,7 @@ def test_a_newest_recording_that_does_not_count_has_no_say_in_the_design(recordi
 def test_latest_is_the_complete_dataset_that_was_measured_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that is incomplete, damaged or of a comparison is passed over; without any is an error."""
+    """Incomplete and damaged ones, and comparisons, are passed over; without any is an error."""
     monkeypatch.setattr(recorded.measurement, "RUNS", tmp_path)
     with pytest.raises(LabError, match="no complete one"):
         recorded.folder_named("latest")

@@ -488,11 +488,12 @@ def test_the_same_input_gives_the_same_bytes(
 
 
 def test_a_new_report_takes_the_place_of_the_old(small: report.Section, tmp_path: Path) -> None:
-    """Nothing of the last report is left, and no temporary folder."""
+    """Nothing of the last report is left, and no temporary folder; its tally is on page one."""
     out = tmp_path / "out/report"
     report.write(out, [small])
     (out / "stale.html").touch()
-    report.write(out, [small])
+    report.write(out, [small], tally="81 claims: 11 reproduced")
+    assert "81 claims: 11 reproduced" in (out / "index.html").read_text()
     assert not (out / "stale.html").exists()
     assert [entry.name for entry in out.parent.iterdir()] == ["report"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from pathlib import Path
 
@@ -90,12 +89,14 @@ def test_terminal_site_and_readme_have_the_same_tally(
     monkeypatch.setattr(verdict_tables, "every", lambda: verdicts)
     monkeypatch.setattr(rendering, "_published", list)
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "none")
+    site: list[tuple[object, ...]] = []
+    monkeypatch.setattr(rendering.report, "write", lambda *given: site.append(given))
     _, _, paragraph = terminal.every(verdicts, recorded.every()).rpartition("\n\n")
     tally = " ".join(paragraph.split())
     [(claims, readings)] = re.findall(r"^(\d+) claims need .* Another (\d+) are readings", tally)
     assert int(claims) + int(readings) == len(verdicts)
-    index = rendering.write_report(tmp_path / "site")
-    assert f"<p>{tally} <a" in html.unescape(index.read_text(encoding="utf-8"))
+    rendering.write_report(tmp_path / "site")
+    assert tally in site[0]
     stated = verdict_tables.with_statements(verdicts)
     readme = rendering.with_findings(rendering.README.read_text(encoding="utf-8"), stated)
     assert tally in readme.replace("`", "")

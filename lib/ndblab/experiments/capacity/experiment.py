@@ -5,7 +5,7 @@ from __future__ import annotations
 from ndblab.design.experiment import Experiment
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "capacity-model",
         "How well does a one-server sweep predict many servers?",
         "05_capacity_model.ipynb",

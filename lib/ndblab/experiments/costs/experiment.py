@@ -1,7 +1,9 @@
 """What one more MySQL server costs: CPU time of a query by role, on undivided CPUs.
 
-Quotas would set the throughput themselves. Without them a query's CPU time is the software's own,
-varies little from host to host, and says what more servers cost where each of them has CPUs.
+Quotas would set the throughput themselves. Without them a query's CPU time is what software and
+host need for it. It differs from hour to hour: recordings of one point on hosts of one kind differ
+by a factor of up to 2.7 (mysqld, 8 servers, 64 clients). So ratios within a recording say what more
+servers cost where each of them has CPUs; microseconds of two recordings do not.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def _weighed(cluster: Cluster, job: Job) -> dict[str, object]:
 
 
 EXPERIMENTS = (
-        Experiment(
+    Experiment(
         "single-server-scaling",
         "How far does one MySQL server scale, and what limits it?",
         "01_single_server_scaling.ipynb",
@@ -208,7 +208,7 @@ EXPERIMENTS = (
         spare_servers=1,
         after_filling=_weighed,
     ),
-        Experiment(
+    Experiment(
         "multi-server-scaling",
         "How far does one cluster scale with more MySQL servers?",
         "02_multi_server_scaling.ipynb",
@@ -230,7 +230,7 @@ EXPERIMENTS = (
         ),
         contrasts=many_servers,
     ),
-        Experiment(
+    Experiment(
         "thread-balance",
         "Would a different split of threads raise the peak?",
         "07_thread_balance.ipynb",
