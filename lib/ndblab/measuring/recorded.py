@@ -35,6 +35,7 @@ LEAST_GOOD = 2
 _REPEAT = r"_r\d+(?=_|$)"
 _PRECISION = ("profile", "sweep")
 """Parts whose number of repeats says how precise a recording is, not what it measures."""
+_SWEPT = (*_PRECISION, "plan", "versions")
 
 
 def obtain(
@@ -155,6 +156,25 @@ def folders_of(experiment: Experiment) -> list[Path]:
     while folders and _under_rule(known[folders[-1]]) and not good_enough(_read(folders[-1])):
         folders.pop()
     return [path for path in folders if not why_not(known[path], known[folders[-1]])]
+
+
+def of_sweep(name: str) -> list[datasets.Dataset]:
+    """Return all recordings whose sweep is that of the newest, which is the last of them.
+
+    Unlike those that count (`why_not`), they may differ from it in contrasts and other variants.
+    """
+    newest = obtain(name)
+    mine = [_design(newest.manifest).get(part) for part in _SWEPT]
+    files = (RECORDED / name).glob(f"*/{MANIFEST}")
+    manifests = ((file.parent, json.loads(file.read_text())) for file in files)
+    others = [
+        _read(folder)
+        for folder, manifest in manifests
+        if folder != newest.path
+        and manifest["status"] == COMPLETE
+        and [_design(manifest).get(part) for part in _SWEPT] == mine
+    ]
+    return [*sorted(filter(good_enough, others), key=lambda d: d.manifest["started_utc"]), newest]
 
 
 def why_not(manifest: Mapping[str, Any], newest: Mapping[str, Any]) -> str:

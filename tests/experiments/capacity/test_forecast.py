@@ -96,19 +96,23 @@ def test_littles_law_is_checked_on_both_datasets(own: forecast.Forecast) -> None
 
 
 def test_a_model_is_held_against_the_sweep_of_its_own_hours(monkeypatch) -> None:
-    """Of several recordings it is the one that began nearest to what the model is fitted to."""
+    """Of several recordings they are those that began nearest to each other, new or old."""
     days = {
-        "one": "2026-11-25",
+        "old one": "2026-11-25",
+        "new one": "2026-12-03",
         "before": "2026-11-23",
         "near": "2026-11-26",
         "newest": "2026-11-29",
     }
     began = {name: SimpleNamespace(manifest={"started_utc": day}) for name, day in days.items()}
-    many = SimpleNamespace(**vars(began["newest"]), earlier=(began["before"], began["near"]))
-    known = {"single-server-scaling": began["one"], "multi-server-scaling": many}
-    monkeypatch.setattr(recorded, "obtain", known.__getitem__)
+    ones, others = (
+        [began[name] for name in names]
+        for names in (("old one", "new one"), ("before", "near", "newest"))
+    )
+    known = {"single-server-scaling": ones, "multi-server-scaling": others}
+    monkeypatch.setattr(recorded, "of_sweep", known.__getitem__)
     monkeypatch.setattr(forecast, "of", lambda fitted, tested: (fitted, tested))
-    assert forecast.obtain.__wrapped__() == (began["one"], began["near"])
+    assert forecast.obtain.__wrapped__() == (began["old one"], began["near"])
 
 
 def test_one_dataset_can_be_both(own: forecast.Forecast) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -255,16 +256,16 @@ def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
 def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     """Fit the capacity model to one dataset and compare it with another.
 
-    They are folders of datasets, which may be the same; "recorded" stands for the recorded sweep of
-    one MySQL server, and for the sweep of several that is nearest to it in time. LabError if
-    a dataset cannot be read, or no model can be fitted to it.
+    They are folders of datasets, which may be the same; "recorded" stands for the recorded sweeps
+    of one MySQL server and of several that are nearest to each other in time. LabError if a dataset
+    cannot be read, or no model can be fitted to it.
     """
     one, many = find("capacity-model").reads
-    data = recorded.obtain(one) if fitted == "recorded" else datasets.read(fitted)
-    if tested == "recorded":
-        newest = recorded.obtain(many)
-        return of(data, _nearest(data, (*newest.earlier, newest)))
-    return of(data, None if tested == fitted else datasets.read(tested))
+    if tested != "recorded":
+        data = recorded.obtain(one) if fitted == "recorded" else datasets.read(fitted)
+        return of(data, None if tested == fitted else datasets.read(tested))
+    ones = recorded.of_sweep(one) if fitted == "recorded" else [datasets.read(fitted)]
+    return of(*_nearest(ones, recorded.of_sweep(many)))
 
 
 @functools.cache
@@ -278,8 +279,8 @@ def methods() -> dict[str, str]:
     return choice.in_use([own.verdicts, of(own.tested).verdicts])
 
 
-def _nearest(data: Dataset, recordings: Sequence[Dataset]) -> Dataset:
-    """Return the recording that began nearest in time to a dataset.
+def _nearest(ones: Sequence[Dataset], others: Sequence[Dataset]) -> tuple[Dataset, Dataset]:
+    """Return the recordings, one of each, that began nearest to each other in time.
 
     The speed of a virtual machine differs from day to day, which a model of one hour cannot know.
     """
@@ -287,7 +288,9 @@ def _nearest(data: Dataset, recordings: Sequence[Dataset]) -> Dataset:
     def began(recording: Dataset) -> datetime:
         return datetime.fromisoformat(recording.manifest["started_utc"])
 
-    return min(recordings, key=lambda recording: abs(began(recording) - began(data)))
+    return min(
+        itertools.product(ones, others), key=lambda both: abs(began(both[0]) - began(both[1]))
+    )
 
 
 def _places(points: pd.DataFrame) -> pd.DataFrame:
