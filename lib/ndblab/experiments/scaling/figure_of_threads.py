@@ -23,6 +23,8 @@ from ndblab.statistics import contrasts, estimate, intervals, summary
 
 SATURATED_PCT = 80
 """From here on the brief calls an NDB thread saturated (text on Figures 5 and 9)."""
+_ROW_IN, _AROUND_IN = 0.17, 1.9
+"""Height of a thread's row and of what is around the rows, in inches."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def paint_threads(
     """Draw a bar for each NDB thread of both data nodes, and one kind over the others."""
     runs = shown.runs(tables, shown is _OF_MOST)
     threads, ratios = _threads(shown, tables, runs)
+    bar_rows_in = _ROW_IN * threads["name"].nunique()
+    figure.set_figheight(max(figure.get_figheight(), _AROUND_IN + bar_rows_in))
     rows = sheet.rows_of(figure, 2, 1)
     left, right = figure.subfigures(rows, 2 // rows, width_ratios=(1.15, 1)[: 2 // rows])
     bars = left.subplots()
