@@ -51,7 +51,7 @@ def _compared(dataset: Dataset) -> Iterator[str]:
             did = less_or_more(row.ratio, row.low, row.high, *(f"{many} {pct} %" for many in words))
             of = held(dataset, row.contrast)
             clients = count(int(row.clients), "client")
-            yield f"with {clients}, a quarter of the CPUs for data nodes gave {did}{of}"
+            yield f"with {clients}, a quarter for data nodes gave {did}{of}"
 
 
 def _undivided(dataset: Dataset) -> Iterator[str]:

@@ -106,7 +106,7 @@ def _spinning(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     if not (table.loc[table["id"] == "T-spin-low", "verdict"] == NOT_TESTABLE).all():
         return
     used = "the CPU quota" if dataset.budget == "scaled" else "CPUs that queries need"
-    spun = pd.DataFrame({"variant": [], "clients": []})
+    spun = pd.DataFrame(columns=["variant", "clients", "low", "high"])
     with contextlib.suppress(MissingData):
         spun = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
     fewest = spun.groupby("variant", sort=False).head(1)
