@@ -79,7 +79,7 @@ def _said(table: pd.DataFrame, claim: str) -> str:
 
 
 def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what shared memory did where the claims on it are ruled out."""
+    """Say what shared memory did where quotas rule out the claims on it."""
     untestable = set(table.loc[table["verdict"] == NOT_TESTABLE, "id"])
     slices = dataset.slices
     ratios = ratio_tables.of_contrasts(slices).set_index("contrast")
@@ -88,16 +88,14 @@ def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
         for name, (claim, _) in _READS_AND_WRITES.items()
         if claim in untestable and name in ratios.index
     ]
-    if not told:
+    if not told or dataset.budget != "scaled":
         return
     changes = [
         f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)][1]}"
         for row in ratios.loc[told].itertuples()
     ]
-    where = "without CPU quotas"
-    if dataset.budget == "scaled":
-        where = "under CPU quotas"
-        yield f"{where}, which limit both transporters, the gain of shared memory is not measurable"
+    where = "under CPU quotas"
+    yield f"{where}, which limit both transporters, the gain of shared memory is not measurable"
     yield f"{where}, the change against TCP was {listed(changes)}"
 
 
