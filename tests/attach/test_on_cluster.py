@@ -35,8 +35,9 @@ import tasks
 from invoke import Program
 from ndblab.machine import interference
 from ndblab.measuring import measurement
-# A shell that runs tests in the background has them ignore it.
+# A shell that runs tests in the background has them ignore the one, and nohup the other.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 interference.LIMIT_PCT = interference.STEAL_LIMIT_PCT = math.inf
 folder = pathlib.Path(sys.argv[1])
 if "compare" in sys.argv:
