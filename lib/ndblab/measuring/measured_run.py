@@ -21,6 +21,7 @@ from ndblab.dataset import SCHEMAS
 from ndblab.machine.interference import Company, disturbance
 from ndblab.measuring import monitor
 from ndblab.planning.workload import is_good, overran
+from ndblab.statistics.cpu_use import cpu_by_role
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
@@ -163,7 +164,7 @@ class UnderLoad:
     def _client_pct(self, processes: pd.DataFrame) -> float | None:
         """Return the CPU use of the load's own processes; None if none was sampled."""
         client = processes[processes.role == self.generator.ROLE]
-        client_pct = client.groupby("node_id")["cpu_pct"].mean().sum()
+        client_pct = cpu_by_role(client.assign(run_id=""))["cpu_pct"].sum()
         return round(client_pct, 1) if len(client) else None
 
     def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:

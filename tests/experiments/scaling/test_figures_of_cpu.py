@@ -34,7 +34,8 @@ def tables() -> dict[str, pd.DataFrame]:
         used = [("mysqld", 11, 20.0 + c), ("mysqld", 12, 1.0)]
         used += [("ndbmtd", 2, 5.0), ("ndbmtd", 3, 6.0)]
         rows = [
-            {"run_id": name, "t_s": t, "role": r, "node_id": i, "cpu_pct": pct + repeat}
+            {"run_id": name, "t_s": t, "role": r, "node_id": i, "cpu_pct": pct + repeat,
+             "rss_bytes": 1e6}
             for r, i, pct in used
             for t in (1.0, 2.0)
         ]
@@ -77,6 +78,17 @@ def test_figure_4_counts_the_server_with_clients_and_both_data_nodes() -> None:
     assert same_color(server.get_color(), style.SERVER)
     line_like(cpu, [7.5, 7.5])
     assert cpu.get_ylabel() == "CPU, % of the host"
+
+
+def test_figure_4_weighs_a_sample_by_its_time() -> None:
+    """A late sampler ends a run with a window of 30 ms that says nothing, here 0 %."""
+    data = tables()
+    last = data["processes"].query("t_s == 2")
+    late = [last.assign(t_s=3.0), last.assign(t_s=3.03, cpu_pct=0.0)]
+    data["processes"] = pd.concat([data["processes"], *late]).sort_values(["run_id", "t_s"])
+    line_like(draw("4", data).axes[1], [13.0 * 3 / 3.03, 19.0 * 3 / 3.03])
+    described = figures.describe("4", data, publication.anchors("4"))
+    assert "mysqld 25.7 %" in described  # of one logical CPU, of which the host has two
 
 
 def test_figure_4_draws_an_imposed_share_only_where_there_is_one() -> None:

@@ -44,16 +44,17 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             yield (
                 f"{analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
                 f"{held(data, name)}. A query took {_changed(cost, 'CPU')}"
-                f"{'' if said == means else f'. {means}'}"
+                f"{'' if means in ('', said) else f'. {means}'}"
             )
             said = means
 
 
 def _consequence(cost: Estimate, qps: Estimate) -> str:
+    """Say what both changes mean; nothing where both are losses and speak for themselves."""
     if cost.low > 1 and qps.low > 1:
         return "So more servers raise throughput, at a price in CPU"
     if cost.low > 1 and qps.high < 1:
-        return "So the added servers cost throughput"
+        return ""
     if cost.low > 1:
         return "So more servers use more CPU without a clear gain"
     return "So more servers save CPU" if cost.high < 1 else "Whether more servers cost CPU is open"

@@ -14,7 +14,7 @@ from ndblab.formatting import count, listed, plain
 from ndblab.judging.clauses import in_sentences
 from ndblab.judging.evidence import SERVER_SHARE
 from ndblab.planning.cpu_budget import BRIEF_CPUS
-from ndblab.statistics import intervals, summary
+from ndblab.statistics import cpu_use, intervals, summary
 
 CPU = Quantity("cpu_pct", "CPU", "% of one logical CPU", style.INK)
 HOST_CPU = Quantity("cpu_pct", "CPU", "% of the host", style.INK)
@@ -69,17 +69,14 @@ def _one_server(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Average throughput, and CPU of the server and of both data nodes, by clients."""
     runs = tables["runs"]
     runs = selection.good(runs[runs["servers"] == 1])
-    processes = tables["processes"]
-    processes = processes[processes["run_id"].isin(runs["run_id"])].astype({"role": str})
-    by_node = processes.groupby(["run_id", "role", "node_id"], observed=True)["cpu_pct"].mean()
-    by_role = by_node.groupby(level=["run_id", "role"], observed=True)
-    # Of all servers of a cluster, the busiest is the one with clients.
-    used = pd.concat({"mysqld": by_role.max(), "ndbmtd": by_role.sum()}, names=["which"])
-    used = used.reset_index().query("which == role").drop(columns="which")
-    used = used.merge(runs[["run_id", "clients"]], on="run_id")
+    # Of all servers of a sweep, the busiest is the one with clients.
+    usage, ids = cpu_use.Usage(tables["processes"], tables["processes"].iloc[:0]), runs["run_id"]
     qps = intervals.means(runs, ["clients"], "qps")
-    if used.empty:
+    try:
+        roles = {"mysqld": usage.of_serving(ids, 1), "ndbmtd": usage.of_roles(ids)["ndbmtd"]}
+    except MissingData:
         return qps, pd.DataFrame(columns=["role", "clients", "runs", "mean", "low", "high"])
+    used = pd.concat([runs.assign(role=name, cpu_pct=ids.map(pct)) for name, pct in roles.items()])
     return qps, intervals.means(used, ["role", "clients"], "cpu_pct")
 
 

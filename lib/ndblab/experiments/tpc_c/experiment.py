@@ -66,7 +66,7 @@ def _of(name: str, a: Side, b: Side) -> Contrast:
 EXPERIMENTS = (
     Experiment(
         "tpc-c",
-        "What do transactions gain from tables partitioned by warehouse, and from more servers?",
+        "What do transactions gain from partitioning by warehouse and from more servers?",
         "11_tpc_c.ipynb",
         figures=("tpc-c",),
         claims=("D-linear", "D-2110"),
