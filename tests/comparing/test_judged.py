@@ -99,7 +99,7 @@ def test_before_the_first_block_the_expected_seconds_of_blocks_count() -> None:
     ("more", "worse"),
     [
         ({"p95": {"a": 1.0, "b": 1.2}}, ("p95",)),
-        ({"cpu_us": {"a": 60.0, "b": 66.0}}, ("CPU a query",)),
+        ({"cpu_us": {"a": 60.0, "b": 66.0}}, ("CPU per query",)),
         ({}, ()),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from made_up import contrasted, double
+from made_up import contrasted, double, slices_use
 from ndblab.error import MissingData
 from ndblab.statistics import ratio_tables
 
@@ -67,3 +67,13 @@ def test_contrasts_compare_any_positive_quantity() -> None:
     assert table["contrast"].to_list() == ["fall"]
     assert table["ratio"].iloc[0] == pytest.approx(1.5, rel=0.01)
     assert table["latency_p95_ms_other"].iloc[0] == pytest.approx(2.0, rel=0.01)
+
+
+def test_the_cpu_time_of_each_role_is_compared_by_contrast() -> None:
+    """With 30 % of a CPU for 1 250 queries/s and for 1 000, a query takes 20 % less."""
+    sides = {"a": (1, 32, {"qps": 1250.0}), "b": (1, 32, {"qps": 1000.0})}
+    dataset = contrasted(double(), "shm", sides, spread=0.0)
+    used = slices_use(dataset, lambda row: {"mysqld": 30.0, "ndbmtd": 0.01 * row["qps"]})
+    table = ratio_tables.of_roles(used.slices, used.processes).set_index("role")
+    assert table.loc["mysqld", ["cpu_us", "cpu_us_other"]].tolist() == pytest.approx([240, 300])
+    assert table.loc[["mysqld", "ndbmtd"], "ratio"].tolist() == pytest.approx([0.8, 1.0])

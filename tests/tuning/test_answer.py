@@ -116,7 +116,7 @@ def test_ways_of_trying_that_exclude_less_are_named():
 
 
 @pytest.mark.parametrize(
-    ("goal", "expected"), [("p95", "20 % lower p95"), ("cpu", "20 % less CPU a query")]
+    ("goal", "expected"), [("p95", "20 % lower p95"), ("cpu", "20 % less CPU per query")]
 )
 def test_what_should_be_small_gains_by_getting_smaller(goal: str, expected: str):
     """With a gain of 1.25, the baseline has 1.25 times as much."""

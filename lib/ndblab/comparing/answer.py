@@ -22,7 +22,7 @@ _TABLE_FULL = "returned error 1114 "
 def sentence(result: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what the measurement took."""
     parts = [headline(result, within)]
-    parts += [_guard("p95", result.p95, within), _guard("CPU a query", result.cpu, within)]
+    parts += [_guard("p95", result.p95, within), _guard("CPU per query", result.cpu, within)]
     if result.worse and result.outcome == SLOWER:
         parts += [f"B is worse by {listed(result.worse)}, too."]
     elif result.worse:

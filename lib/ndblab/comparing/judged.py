@@ -29,7 +29,7 @@ from ndblab.statistics.estimate import CONFIDENCE, Estimate
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 WITHIN = 0.02
 """How far from equal still counts as equivalent, unless the user says otherwise."""
-P95, CPU, ERRORS = "p95", "CPU a query", "errors"
+P95, CPU, ERRORS = "p95", "CPU per query", "errors"
 GUARDS = (P95, CPU, ERRORS)
 GUARD_CONFIDENCE = 1 - (1 - CONFIDENCE) / len(GUARDS)
 _GAP_S = 120

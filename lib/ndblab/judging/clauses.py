@@ -73,15 +73,25 @@ def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
     return ", in one cluster start" if one else ""
 
 
-def held(data: Dataset, contrast: str) -> str:
-    """Write in how many recordings throughput clearly differs the same way as in the newest.
+def held(
+    data: Dataset, contrast: str, ratio_of: Callable[[Dataset], Estimate] | None = None
+) -> str:
+    """Write in how many recordings a contrast clearly differs the same way as in the newest.
 
     For a single recording, or without a clear difference, write what `within_one_start` writes.
+
+    Parameters
+    ----------
+    ratio_of : returns a recording's ratio, or raises MissingData; that of throughput by default.
     """
     ratios = []
     for recording in (*data.earlier, data):
         with contextlib.suppress(MissingData):
-            ratios.append(contrasts.ratio(contrasts.log_ratios(recording.slices, contrast)))
+            ratios.append(
+                ratio_of(recording)
+                if ratio_of
+                else contrasts.ratio(contrasts.log_ratios(recording.slices, contrast))
+            )
     return in_recordings(ratios) or within_one_start(data.slices, contrast)
 
 

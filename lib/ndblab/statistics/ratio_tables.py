@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.statistics import contrasts, pairs, summary
+from ndblab.statistics import contrasts, cpu_use, pairs, summary
 
 ALL = "all"
 """Value of the column `clients` in the row for all pairs together."""
@@ -78,6 +78,27 @@ def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
             rows.append([name, len(logs), clients, *means, *contrasts.ratio(logs)])
     columns = ["contrast", "units", "clients", quantity, f"{quantity}_other"]
     return pd.DataFrame(rows, columns=[*columns, "ratio", "low", "high"])
+
+
+def of_roles(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
+    """Compare the CPU time per query of each role on both sides of each contrast.
+
+    MissingData if no CPU was recorded. Both sides of a contrast must be measured one at a time.
+
+    Returns
+    -------
+    `role`, and the columns of `of_contrasts` for `cpu_us`, in microseconds.
+    """
+    good = summary.good(slices)
+    us = cpu_use.serving_us_by_role(good, processes)
+    tables = {
+        role: table
+        for role in cpu_use.QUERY_ROLES
+        if len(table := of_contrasts(good.assign(cpu_us=us[f"{role}_us"]), "cpu_us"))
+    }
+    if not tables:
+        raise MissingData("no contrast with the CPU of both sides")
+    return pd.concat(tables, names=["role"]).reset_index("role")
 
 
 def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFrame:

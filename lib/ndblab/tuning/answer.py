@@ -25,11 +25,14 @@ _NUMBERS = {1: "this one", 2: "these two", 3: "these three", 4: "these four", 5:
 _GAINS = {
     "throughput": ("more queries/s", "fewer queries/s"),
     "p95": ("lower p95", "higher p95"),
-    "cpu": ("less CPU a query", "more CPU a query"),
+    "cpu": ("less CPU per query", "more CPU per query"),
 }
 _BESIDE = {
-    "throughput": "queries/s", "p95": "p95", "cpu": "CPU a query", "memory": "memory of the nodes",
-}  # fmt: skip
+    "throughput": "queries/s",
+    "p95": "p95",
+    "cpu": "CPU per query",
+    "memory": "memory of the nodes",
+}
 _REASONS = 5
 _WAYS = {
     ALTERNATION: "switched in one running cluster",

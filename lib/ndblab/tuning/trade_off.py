@@ -1,4 +1,4 @@
-"""What a search's finalists change besides its goal: throughput, p95, CPU a query and memory.
+"""What a search's finalists change besides its goal: throughput, p95, CPU per query and memory.
 
 Ratios are of a finalist over the baseline, from the blocks of its confirmation alone. For each
 quantity, the intervals of all finalists hold together with 95 %.
@@ -58,7 +58,7 @@ class _Quantity(NamedTuple):
 _QUANTITIES = {
     "throughput": _Quantity("queries/s", True, style.THROUGHPUT),
     "p95": _Quantity("p95", False, style.LATENCY),
-    "cpu": _Quantity("CPU a query", False, style.VIOLET),
+    "cpu": _Quantity("CPU per query", False, style.VIOLET),
     MEMORY: _Quantity("memory of the nodes", False, style.DATA_NODE),
 }
 

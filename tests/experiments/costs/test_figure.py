@@ -15,9 +15,9 @@ KEYS = ("costs", "costs-one-server")
 
 
 def test_the_title_says_what_more_servers_cost():
-    """CPU a query, and throughput, at equal clients of each server."""
+    """CPU per query, and throughput, at equal clients of each server."""
     figure = figures.draw("costs", world.tables(), [], caption("shared"))
-    assert title(figure).startswith("16 servers instead of one: 19 % more CPU a query, 16 % less")
+    assert title(figure).startswith("16 servers instead of one: 19 % more CPU per query, 16 % less")
 
 
 def test_cost_by_role_and_throughput_are_lines_against_servers():

@@ -34,8 +34,14 @@ def tables() -> dict[str, pd.DataFrame]:
         used = [("mysqld", 11, 20.0 + c), ("mysqld", 12, 1.0)]
         used += [("ndbmtd", 2, 5.0), ("ndbmtd", 3, 6.0)]
         rows = [
-            {"run_id": name, "t_s": t, "role": r, "node_id": i, "cpu_pct": pct + repeat,
-             "rss_bytes": 1e6}
+            {
+                "run_id": name,
+                "t_s": t,
+                "role": r,
+                "node_id": i,
+                "cpu_pct": pct + repeat,
+                "rss_bytes": 1e6,
+            }
             for r, i, pct in used
             for t in (1.0, 2.0)
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from made_up import contrasted, double, verdict, with_plan
+from made_up import contrasted, double, slices_use, verdict, with_plan
 from ndblab.experiments.transporters.answer import gain
 from ndblab.judging import answers
 from ndblab.measuring import recorded
@@ -27,3 +27,17 @@ def test_what_spinning_does_is_told_only_where_it_is_clear() -> None:
     answer = answers.answer(data.experiment, verdict_tables.of(data), data)
     assert answer.certain
     assert not any("no certain effect" in said for said in answer.certain)
+
+
+def test_the_cpu_time_per_query_tells_where_a_gain_comes_from() -> None:
+    """It is told by role where it differs, and where the claim itself is ruled out, too."""
+    sides = {"a": (1, 8, {"qps": 1250.0}), "b": (1, 8, {"qps": 1000.0})}
+    data = contrasted(double(servers=(1,)), "reads-best", sides, claims=("T-shm-gain",))
+    data = slices_use(data, lambda row: {"mysqld": 30.0, "ndbmtd": 0.01 * row["qps"]})
+    table = pd.DataFrame([verdict(with_plan(data, 0.25), "T-shm-gain")])
+    said = [str(words) for words in gain(data, table) if isinstance(words, str)]
+    [cost] = [words for words in said if "a query took" in words]
+    assert cost.startswith(
+        "with point selects over shared memory, a query took 20 % less CPU in mysqld"
+    )
+    assert "ndbmtd" not in cost

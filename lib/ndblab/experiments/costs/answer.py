@@ -71,7 +71,7 @@ def _parts(data: Dataset) -> Iterator[str]:
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     changes = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
     one = within_one_start(data.slices, AT_EACH)
-    yield f"CPU a query by role: {changes[0]}{one}. Also {listed(changes[1:])}"
+    yield f"CPU per query by role: {changes[0]}{one}. Also {listed(changes[1:])}"
     if ratios[analysis.ALL].low > 1:
         yield Advice("Add many MySQL servers only with CPUs for them")
 

@@ -22,7 +22,7 @@ _ROLES = {
     analysis.CLIENTS: Look("sysbench", style.QUIET, "^"),
 }
 _QUANTITIES = {
-    analysis.ALL: "CPU of a query",
+    analysis.ALL: "CPU per query",
     analysis.SERVER: "mysqld's part",
     analysis.DATA_NODES: "ndbmtd's part",
     "qps": "Throughput",
@@ -66,7 +66,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
             f"{plain(row.cpu_us)} \N{MICRO SIGN}s and {plain(row.qps)} queries/s with {row.Index}"
             for row in means.itertuples()
         ]
-        words += in_sentences(f"CPU of a query and throughput, {setting}", said)
+        words += in_sentences(f"CPU per query and throughput, {setting}", said)
     return words
 
 
@@ -145,7 +145,7 @@ def _title(runs: pd.DataFrame, rows: pd.DataFrame) -> str:
         cost = runs[runs["servers"] == runs["servers"].max()][analysis.ALL].mean()
         return f"A query costs {plain(cost)} \N{MICRO SIGN}s of CPU with {most}"
     cost, rate = (next(first.loc[[q]].itertuples()) for q in (analysis.ALL, "qps"))
-    return f"{most} instead of one: {_said(cost, 'CPU a query')}, {_said(rate, 'throughput')}"
+    return f"{most} instead of one: {_said(cost, 'CPU per query')}, {_said(rate, 'throughput')}"
 
 
 def _said(row, of: str) -> str:

@@ -77,25 +77,24 @@ def points(runs: pd.DataFrame, law: Law) -> pd.DataFrame:
     return table.assign(of_law=table["qps"] / table["law_qps"])
 
 
-def undivided_over_best(runs: pd.DataFrame) -> tuple[int, Estimate]:
-    """Return the most clients, and throughput without quotas there, over that of the best division.
+def undivided_over_best(runs: pd.DataFrame) -> Estimate:
+    """Return throughput without quotas over that of the best division.
 
-    Runs are paired by repeat. The best of several divisions looks better than it is, by chance, so
-    the ratio errs on the low side. MissingData if there are no good runs of both with so
-    many clients.
+    Each has the number of clients that is best for it, and runs are paired by repeat. The best of
+    several divisions looks better than it is, by chance, so the ratio errs on the low side.
+    MissingData if there are no good runs of both.
     """
     good = _good(runs)
-    most = int(divided(runs)["clients"].max())
-    mine = good[good["clients"] == most]
-    qps = mine.pivot_table(
-        index="repeat", columns=mine["variant"].astype(str), values="qps", observed=True
-    )
+    good = good.assign(variant=good["variant"].astype(str))
+    means = good.groupby(["variant", "clients"])["qps"].mean()
+    at_best = good.set_index(["variant", "clients"]).loc[means.groupby("variant").idxmax()]
+    qps = at_best.reset_index().pivot_table(index="repeat", columns="variant", values="qps")
     base = qps.get(UNDIVIDED, pd.Series(dtype=float))
     pairs = [(base / qps[name]).dropna() for name in _SHARES if name in qps]
     ratios = [geometric(paired) for paired in pairs if len(paired)]
     if not ratios:
-        raise MissingData("no good runs with divided CPUs and without quotas at equal clients")
-    return most, min(ratios, key=lambda ratio: ratio.value)
+        raise MissingData("no good runs with divided CPUs and without quotas")
+    return min(ratios, key=lambda ratio: ratio.value)
 
 
 def _good(runs: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
-from ndblab.formatting import count, less_or_more
+from ndblab.formatting import less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, held, in_recordings, within_one_start
 from ndblab.judging.evidence import usable_cpus
@@ -48,21 +48,21 @@ def _compared(dataset: Dataset) -> Iterator[str]:
         pct = int(row.contrast.rpartition("-")[2])
         if pct in BESIDE and not math.isnan(row.low):
             words = ("fewer queries than", "more queries than", "as many queries as")
-            did = less_or_more(row.ratio, row.low, row.high, *(f"{many} {pct} %" for many in words))
+            than = (f"{many} a share of {pct} %" for many in words)
+            did = less_or_more(row.ratio, row.low, row.high, *than)
             of = held(dataset, row.contrast)
-            clients = count(int(row.clients), "client")
-            yield f"with {clients}, a quarter for data nodes gave {did}{of}"
+            yield f"a quarter for data nodes gave {did}{of}"
 
 
 def _undivided(dataset: Dataset) -> Iterator[str]:
     """Say what CPUs without any quota gave, against the best division of the sweep."""
-    clients, newest = analysis.undivided_over_best(dataset.runs)
+    newest = analysis.undivided_over_best(dataset.runs)
     if not newest.bounded:
         return
     ratios = []
     for recording in dataset.earlier:
         with contextlib.suppress(MissingData):
-            ratios.append(analysis.undivided_over_best(recording.runs)[1])
+            ratios.append(analysis.undivided_over_best(recording.runs))
     words = (
         "fewer queries than the best division",
         "more queries than the best division",
@@ -70,7 +70,7 @@ def _undivided(dataset: Dataset) -> Iterator[str]:
     )
     did = less_or_more(*newest, *words)
     of = in_recordings([*ratios, newest]) or within_one_start(dataset.slices)
-    yield f"undivided CPUs, with {count(clients, 'client')}, gave {did}{of}"
+    yield f"undivided CPUs gave {did}{of}"
 
 
 def _expected(dataset: Dataset) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.design import grids
-from ndblab.design.contrast import ALTERNATION, Contrast
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
@@ -42,18 +42,20 @@ def contrast(pct: int) -> str:
 
 
 def divisions(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """Compare a quarter with every other share, with enough clients for the best of each."""
-    swept, servers = Swept(size, points), max(size.servers)
-    shares = (Swept(size, points, variant=variant(pct)) for pct in SHARES_PCT)
-    clients = max(share.best(servers) for share in shares)
+    """Compare a quarter with every other share, each with its own best number of clients."""
+    servers = max(size.servers)
+
+    def best(pct: int) -> Side:
+        swept = Swept(size, points, variant=variant(pct))
+        return swept.point(servers, swept.best(servers), variant(pct))
+
     return tuple(
         Contrast(
-            contrast(pct), ALTERNATION, swept.point(servers, clients),
-            swept.point(servers, clients, variant(pct)), ("B-split",), blocks=BLOCKS,
+            contrast(pct), ALTERNATION, best(QUARTER_PCT), best(pct), ("B-split",), blocks=BLOCKS
         )
         for pct in SHARES_PCT
         if pct != QUARTER_PCT
-    )  # fmt: skip
+    )
 
 
 def _divided(pct: int) -> Variant:
@@ -72,7 +74,7 @@ EXPERIMENTS = (
         grid=grids.every_variant,
         sizes={
             "smoke": {"servers": (2,), "clients": (8, 16)},
-            "quick": {"servers": (4,), "clients": (32, 64), "repeats": 3, "duration_s": 3},
+            "quick": {"servers": (4,), "clients": (16, 32, 64), "repeats": 3, "duration_s": 3},
             "brief": {"servers": (16,), "clients": (512, 1024), "repeats": 3},
         },
         variants=(

@@ -12,7 +12,7 @@ from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, within_one_start
+from ndblab.judging.clauses import Advice, Clause, held
 from ndblab.statistics import contrasts
 
 
@@ -51,9 +51,9 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
         whole = contrasts.whole(dataset.slices, variations.LOOKUPS)
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
-        one = within_one_start(dataset.slices, variations.LOOKUPS)
         quota = ", under CPU quotas" if dataset.budget == "scaled" else ""
-        yield f"IN lists of {keys} keys looked up {ratio}{quota}{one}"
+        of = _held(dataset, variations.LOOKUPS)
+        yield f"IN lists of {keys} keys looked up {ratio}{quota}{of}"
         yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 
@@ -65,7 +65,12 @@ def _throughputs(dataset: Dataset) -> Iterator[str]:
         (variations.PROCESSES, "four processes of sysbench", ""),
     ):
         if ratio := _ratio(dataset, contrast):
-            yield f"{subject} {ratio}{within_one_start(dataset.slices, contrast)}{why}"
+            yield f"{subject} {ratio}{_held(dataset, contrast)}{why}"
+
+
+def _held(dataset: Dataset, contrast: str) -> str:
+    """Write in how many recordings the ratio of a contrast is clear."""
+    return held(dataset, contrast, lambda data: variations.ratio(data.slices, contrast))
 
 
 def _ratio(dataset: Dataset, contrast: str) -> str:

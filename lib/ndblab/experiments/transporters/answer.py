@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +16,7 @@ from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Answer, Clause, held
 from ndblab.judging.verdict import NOT_TESTABLE
 from ndblab.statistics import contrasts, ratio_tables
+from ndblab.statistics.estimate import Estimate
 
 
 @answers("shm-vs-tcp")
@@ -38,6 +40,8 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             f"TCP, where {_said(table, 'T-top')} is published",
             "the gain at the top of OLTP read-write",
         ),
+        *_cpu_per_query(dataset, "reads-best", "with point selects over shared memory"),
+        *_cpu_per_query(dataset, "writes-top", "at the top of OLTP read-write over shared memory"),
         Clause(
             "T-low",
             "with 1 and 2 clients, both are alike",
@@ -99,6 +103,26 @@ def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     yield f"{where}, the change against TCP was {listed(changes)}"
 
 
+def _cpu_per_query(dataset: Dataset, contrast: str, on_one_side: str) -> Iterator[str]:
+    """Say by how much the CPU time per query of servers and data nodes differs, where it does."""
+    for role in ("mysqld", "ndbmtd"):
+        ratio_of = functools.partial(_cpu_ratio, contrast, role)
+        with contextlib.suppress(MissingData):
+            ratio = ratio_of(dataset)
+            if ratio.low > 1 or ratio.high < 1:
+                did = less_or_more(*ratio, f"less CPU in {role}", f"more CPU in {role}")
+                of = held(dataset, contrast, ratio_of)
+                yield f"{on_one_side}, a query took {did}{of}"
+
+
+def _cpu_ratio(contrast: str, role: str, dataset: Dataset) -> Estimate:
+    """Return the CPU time per query of a role in a contrast; MissingData if it is not known."""
+    rows = ratio_tables.of_roles(dataset.slices, dataset.processes)
+    for row in rows[(rows["contrast"] == contrast) & (rows["role"] == role)].itertuples():
+        return Estimate(row.ratio, row.low, row.high)
+    raise MissingData(f"no CPU of {role} in the contrast {contrast}")
+
+
 def _spinning(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what spinning did where it had no CPUs of its own, so that its claim is ruled out."""
     if not (table.loc[table["id"] == "T-spin-low", "verdict"] == NOT_TESTABLE).all():
@@ -144,4 +168,6 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
                 advice = ("Where links leave the host, plan for the CPUs that TLS needs",)
     if not certain:
         certain = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
+    else:
+        certain += _cpu_per_query(dataset, "tls-best", "with TLS")
     return Answer(tuple(certain), tuple(still_open), advice=advice)

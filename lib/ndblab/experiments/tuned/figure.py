@@ -1,4 +1,4 @@
-"""What the finalists of a search change: throughput, p95, CPU a query and memory."""
+"""What the finalists of a search change: throughput, p95, CPU per query and memory."""
 
 from __future__ import annotations
 
