@@ -25,7 +25,7 @@ from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import contrasts
 from ndblab.tuning.history import BASE_RANGE, COMPANY, DISTURBED, OK, OWN_RANGE, Record, Trial
 from ndblab.tuning.space import BASELINE, Configuration
-from ndblab.tuning.wanted import NAME, Wanted, alone
+from ndblab.tuning.wanted import GOAL, GOALS, NAME, Wanted, alone
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
 
-GOAL = "throughput"
-GOALS = {GOAL: 0, "p95": 1, "cpu": 2}
-"""Goals of a search, each with its place in the result of `judged.blocks`."""
 RANGES = {A: BASE_RANGE, B: OWN_RANGE}
 FAILURES = 2
 """Number of failed blocks or starts after which a trial is over."""
@@ -78,10 +75,11 @@ class Executor:
             self.clusters.close()
             status = _said(failure)
         data = self.writer.snapshot()
-        gains = gains_of(data, trial.contrast, self.wanted.goal)
+        goal = self.wanted.request.goal
+        gains = gains_of(data, trial.contrast, goal)
         levels = self._levels(data, trial)
         seconds = round(time.monotonic() - began_s, 1)
-        beside = [] if self.wanted.goal == GOAL else gains_of(data, trial.contrast, GOAL)
+        beside = [] if goal == GOAL else gains_of(data, trial.contrast, GOAL)
         return Record(
             trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
         )
@@ -101,7 +99,7 @@ class Executor:
             after_start=lambda cluster, variant: self._shown(trial, cluster, variant),
         )
         size = wanted.size(experiment, wanted.servers(trial))
-        places = start_stop.places(start_stop.home(), wanted.port)
+        places = start_stop.places(start_stop.home(), wanted.request.port)
         plans = experiment.plans(size, "auto", self.machine, places)
         # A cluster that was started for other variants may serve these too.
         self.clusters.experiment, self.clusters.size = experiment, size
@@ -197,7 +195,7 @@ class Executor:
         if good.empty:
             return {}
         qps, p95_ms = good["qps"].mean(), good["latency_p95_ms"].mean()
-        ranges = ranges_of(data, trial.contrast, self.wanted.goal)
+        ranges = ranges_of(data, trial.contrast, self.wanted.request.goal)
         return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3), **ranges}
 
 

@@ -23,9 +23,9 @@ from ndblab.formatting import listed
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
-from ndblab.tuning.executing import GOALS
 from ndblab.tuning.history import CONFIRM, contrast
 from ndblab.tuning.outcome import ERROR
+from ndblab.tuning.wanted import GOALS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
