@@ -101,7 +101,7 @@ def _cpus(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     """Return the logical CPUs that each role used without quotas; empty if not measured."""
     try:
         whole = contrasts.whole(slices, UNDIVIDED)
-        usage = Usage(processes, processes.iloc[:0])
+        usage = Usage(processes)
         used = usage.of_roles([str(name) for name in whole["run_id"]]).mean() / 100
     except MissingData:
         return pd.Series(dtype=float)
