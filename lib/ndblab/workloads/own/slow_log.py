@@ -1,6 +1,6 @@
 """MySQL's slow query log: the statements of each connection in order.
 
-In: the file. Out: a `Sample` of its statements. Only parts of a large file are read, evenly spread.
+Only parts of a large file are read, evenly spread.
 
 The lines "# Time:", "# User@Host:" and "# Query_time:" head an entry (MySQL 8.0 and later); Percona
 Server and MariaDB write further ones. The connection is the number after "Id:" or "Thread_id:".
