@@ -8,7 +8,7 @@ they start, and too much of it would stop the host.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -247,10 +247,10 @@ def seconds(
     return {effect: before_s + blocks_needed(design, effect, turns) * block_s for effect in EFFECTS}
 
 
-def times(design: str, block_s: float, before_s: float, turns: bool = False) -> str:
-    """Say how long it takes to decide effects of 2, 5 and 10 %; parameters as for `seconds`."""
+def times(needed: Mapping[float, float]) -> str:
+    """Say how long it takes to decide effects of each size, from what `seconds` returns."""
     parts = []
-    for effect, needed_s in seconds(design, block_s, before_s, turns).items():
+    for effect, needed_s in needed.items():
         time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"
         parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
     return f"half of such comparisons tell a difference of {listed(parts)}"

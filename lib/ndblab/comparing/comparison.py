@@ -64,10 +64,14 @@ class Comparison:
         [contrast] = self.experiment.contrasts(self.experiment, self.size, None)
         return time_needed.block_s(contrast, self.experiment, self.size)
 
+    @property
+    def needed_s(self) -> dict[float, float]:
+        """Seconds in which half of such comparisons tell an effect, by its size."""
+        before_s = time_needed.sweep_s(self.experiment, self.size)
+        return choice.seconds(self.choice.design, self.block_s, before_s, self.choice.turns)
+
     def to_json(self, minutes: int) -> dict[str, object]:
         """Return what would be done as plain data; null where it would take more than a day."""
-        before_s = time_needed.sweep_s(self.experiment, self.size)
-        needed = choice.seconds(self.choice.design, self.block_s, before_s, self.choice.turns)
         return {
             "a": [str(setting) for setting in self.sides.of("a")],
             "b": [str(setting) for setting in self.sides.of("b")],
@@ -80,22 +84,21 @@ class Comparison:
             "minutes": minutes,
             "minutes_to_decide": {
                 str(effect): round(needed_s / 60, 1) if math.isfinite(needed_s) else None
-                for effect, needed_s in needed.items()
+                for effect, needed_s in self.needed_s.items()
             },
         }
 
     def plan(self, minutes: int) -> str:
         """Say what will be done and how long it takes, before anything is started."""
         point = self.experiment.grid(self.experiment, self.size)[0]
-        before_s = time_needed.sweep_s(self.experiment, self.size)
         return "\n".join(
             [
                 answer.said(self.sides),
                 f"by {self.choice.described}",
                 f"under {self.workload}, {count(point.servers, 'MySQL server')} and "
                 f"{count(point.clients, 'client')} on A, CPUs {_CPUS[self.experiment.budget]}",
-                choice.times(self.choice.design, self.block_s, before_s, self.choice.turns)
-                + f"; {duration(self.block_s)} a block, at most {minutes} min",
+                f"{choice.times(self.needed_s)}; {duration(self.block_s)} a block, at most "
+                f"{minutes} min",
             ]
         )
 

@@ -98,7 +98,7 @@ class Executor:
             shape=wanted.shape(trial),
             after_start=lambda cluster, variant: self._shown(trial, cluster, variant),
         )
-        size = wanted.size(experiment, wanted.servers(trial))
+        size = experiment.size(wanted.request.profile, wanted.given(trial))
         places = start_stop.places(start_stop.home(), wanted.request.port)
         plans = experiment.plans(size, "auto", self.machine, places)
         # A cluster that was started for other variants may serve these too.

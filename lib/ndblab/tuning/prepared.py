@@ -96,8 +96,7 @@ def prepare(request: Request, binaries: Binaries, workload: Workload) -> Tuning:
         machine = _with_quotas(machine)
     load = request.common(alone(baseline), workload.name, machine.usable_cpus)
     bare = Wanted(baseline, Space((), {}), load, request)
-    experiment, servers = bare.base()
-    size = bare.size(experiment, servers)
+    experiment, size, _ = bare.base()
     places = start_stop.places(start_stop.home(), request.port)
     plan = experiment.plans(size, "auto", machine, places)[DEFAULT_VARIANT]
     if described is None:
@@ -185,8 +184,8 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
     ----------
     turns : whether the clients of the load can take turns.
     """
-    experiment, servers = bare.base()
-    size, point = bare.size(experiment, servers), bare.point(BASELINE, DEFAULT_VARIANT)
+    experiment, size, _ = bare.base()
+    point = bare.point(BASELINE, DEFAULT_VARIANT)
     in_turn = _in_turn(tunables, dear, point.servers) if turns else ()
     block_s = {
         design: time_needed.block_s(

@@ -50,8 +50,7 @@ def measure(tuning: Tuning) -> datasets.Dataset:
     nothing is left running, and whole blocks of the current trial are kept.
     """
     wanted, search = tuning.wanted, tuning.search
-    experiment, servers = wanted.base()
-    size, given = wanted.size(experiment, servers), wanted.given(servers)
+    experiment, size, given = wanted.base()
     described, identity = manifest.describe(
         experiment, size, "auto", tuning.machine, tuning.binaries, given
     )

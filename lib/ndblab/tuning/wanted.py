@@ -256,21 +256,18 @@ class Wanted:
             },
         )
 
-    def size(self, experiment: Experiment, servers: Sequence[int]) -> Profile:
-        """Return the size of an experiment whose clusters have up to so many servers."""
-        return experiment.size(self.request.profile, self.given(servers))
-
-    def given(self, servers: Sequence[int]) -> dict[str, object]:
-        """Return the overrides of a size."""
+    def given(self, trial: Trial) -> dict[str, object]:
+        """Return the overrides of the size that a trial's clusters have."""
         clients = {self.load.clients, *self._tried("clients")}
-        sizes = {"servers": sorted(set(servers)), "clients": sorted(clients)}
-        return self.request.given | sizes
+        servers = set(self.servers(trial))
+        return self.request.given | {"servers": sorted(servers), "clients": sorted(clients)}
 
-    def base(self) -> tuple[Experiment, list[int]]:
-        """Return the experiment of the baseline alone, and the servers that it needs."""
+    def base(self) -> tuple[Experiment, Profile, dict[str, object]]:
+        """Return the experiment of the baseline alone, its size and the overrides of that."""
         point = self.point(BASELINE, DEFAULT_VARIANT)
         own = self.experiment([self.variant(BASELINE, DEFAULT_VARIANT)], [point])
-        return own, self.servers(Trial("", BASELINE, 0, ALTERNATION))
+        given = self.given(Trial("", BASELINE, 0, ALTERNATION))
+        return own, own.size(self.request.profile, given), given
 
     def servers(self, trial: Trial) -> list[int]:
         """Return numbers of servers, of which the clusters of a trial have the largest.
