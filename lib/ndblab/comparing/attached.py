@@ -94,7 +94,7 @@ def _allowed(setting: Setting) -> bool:
     knob = setting.knob
     if knob.file == knobs.LAB:
         return knob.name in _OWN
-    live = knob.file == knobs.MY_CNF and knob.change in (knobs.LIVE, knobs.SESSION)
+    live = knob.file == knobs.MY_CNF and knob.change in knobs.WHILE_RUNNING
     return live or knob.file == knobs.TABLE
 
 

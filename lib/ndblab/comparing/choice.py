@@ -40,7 +40,6 @@ each)."""
 PARTS = {SWITCHED: 2, ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
 """Number of values per block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)
-_IN_ONE_CLUSTER = (knobs.LIVE, knobs.SESSION)
 _LOGGING = ("log_bin", "ndb_log_", "binlog_", "sync_binlog")
 """Prefixes of variables that affect the binary log. A MySQL server with a binary log writes the
 changes of all servers of its cluster, so it is never idle beside another."""
@@ -156,7 +155,7 @@ def choose(
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
     in_one = all(
-        knob.change in _IN_ONE_CLUSTER or knob.file == knobs.TABLE for knob in sides.differing
+        knob.change in knobs.WHILE_RUNNING or knob.file == knobs.TABLE for knob in sides.differing
     )
     if one_load and all(_at_once(knob) for knob in sides.differing):
         return Choice(SWITCHED, dearest, because)
@@ -198,7 +197,7 @@ def by_servers(differing: Iterable[Knob]) -> bool:
         knob.name == "clients"
         or (
             knob.file == knobs.MY_CNF
-            and knob.change in (*_IN_ONE_CLUSTER, knobs.MYSQLD)
+            and knob.change in (*knobs.WHILE_RUNNING, knobs.MYSQLD)
             and not knob.name.startswith(_LOGGING)
         )
         for knob in differing
