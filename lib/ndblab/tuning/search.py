@@ -92,7 +92,7 @@ class Search:
         doubt = ablation.unsettled(self.space, history, judged.winner.configuration)
         return replace(judged, doubtful=doubt)
 
-    def finalists(self, history: History) -> list[outcome.Candidate]:
+    def finalists(self, history: History) -> list[outcome.Finalist]:
         """Return what to confirm: the best of the search, without settings that add nothing.
 
         First come the values that seem best together, then the configurations with the highest
@@ -104,12 +104,12 @@ class Search:
         search = history.of((EXPERT, SCREEN, RACE))
         failed = self._infeasible(search)
         known = screening.effects(self.space, search)
-        best: dict[Configuration, outcome.Candidate] = {}
+        best: dict[Configuration, outcome.Finalist] = {}
         own = screening.best(self.space, search)
         if own and own not in failed and search.records:
             searched = history.gains(RACE, own)
             expected = searched.mean() if len(searched) else sum(known[pair].mean for pair in own)
-            best[own] = outcome.Candidate(own, float(expected))
+            best[own] = outcome.Finalist(own, float(expected))
         tried = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
         for record in sorted(tried, key=lambda r: -self._shrunk(r)):
             if self._shrunk(record) <= 0 or len(best) == self._finalists:
@@ -121,11 +121,11 @@ class Search:
             }
             own = self.space.effective(kept)
             if own and own not in failed and own not in best:
-                best[own] = outcome.Candidate(own, sum(record.gains) / len(record.gains))
+                best[own] = outcome.Finalist(own, sum(record.gains) / len(record.gains))
         for record in history.of((CONFIRM,)).contrasts:
             # What has been confirmed stays, whatever a longer search then prefers.
             own = record.trial.configuration
-            best.setdefault(own, outcome.Candidate(own, math.nan))
+            best.setdefault(own, outcome.Finalist(own, math.nan))
         return list(best.values())
 
     @property
