@@ -53,7 +53,7 @@ def test_whole_blocks_of_the_trial_under_way_are_not_measured_again(
     def carry_out() -> Record:
         with dataset.Writer.open(tmp_path, NAME, {"seed": 1}, DESCRIBED) as writer:
             clusters = SimpleNamespace(writer=writer, size=SimpleNamespace(seed=1))
-            return Executor(wanted(), None, None, clusters).carry_out(TRIAL)
+            return Executor(wanted(), clusters).carry_out(TRIAL)
 
     with pytest.raises(KeyboardInterrupt):
         carry_out()

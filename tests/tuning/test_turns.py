@@ -131,7 +131,7 @@ def carried_out(
         clusters = SimpleNamespace(
             writer=writer, size=SimpleNamespace(seed=1), close=lambda: None
         )  # fmt: skip
-        return Executor(search, None, None, clusters).carry_out(TRIAL), turned
+        return Executor(search, clusters).carry_out(TRIAL), turned
 
 
 def test_no_trial_has_turns_where_queries_of_the_baseline_last_too_long(

@@ -30,8 +30,6 @@ from ndblab.tuning.wanted import GOAL, GOALS, NAME, Wanted, alone
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.dataset import Dataset, Writer
-    from ndblab.install import Binaries
-    from ndblab.machine.host import Host
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
 
@@ -49,8 +47,6 @@ class Executor:
     """
 
     wanted: Wanted
-    binaries: Binaries
-    machine: Host
     clusters: Clusters
     say: Callable[[str], None] = print
     on_block: Callable[[Trial, int], None] = lambda trial, block: None
@@ -100,7 +96,7 @@ class Executor:
         )
         size = experiment.size(wanted.request.profile, wanted.given(trial))
         places = start_stop.places(start_stop.home(), wanted.request.port)
-        plans = experiment.plans(size, "auto", self.machine, places)
+        plans = experiment.plans(size, "auto", self.clusters.machine, places)
         # A cluster that was started for other variants may serve these too.
         self.clusters.experiment, self.clusters.size = experiment, size
         self.clusters.plans = plans
@@ -113,17 +109,17 @@ class Executor:
 
     def _check(self, trial: Trial, plans: Mapping[str, Plan]) -> None:
         """Refuse configurations that the programs do not accept, or that need too much memory."""
-        both = {A: trial.against, B: trial.configuration}
+        machine, both = self.clusters.machine, {A: trial.against, B: trial.configuration}
         settings = {side: self.wanted.settings(own) for side, own in both.items()}
         for side, own in both.items():
             if own not in self._checked:
-                read_back.effective(self.binaries, plans[side], settings[side])
-                choice.check_memory(self.machine, plans[side], settings[side], side)
-                feasible.check_size(self.machine, plans[side])
+                read_back.effective(self.clusters.binaries, plans[side], settings[side])
+                choice.check_memory(machine, plans[side], settings[side], side)
+                feasible.check_size(machine, plans[side])
                 self._checked.add(own)
         if trial.design == TWINS:
             needed = sum(choice.needed_bytes(plans[side], settings[side]) for side in both)
-            if needed > self.machine.memory_available_bytes:
+            if needed > machine.memory_available_bytes:
                 raise LabError(
                     "There is no memory for this configuration beside the other",
                     found=f"{needed >> 20} MiB needed",

@@ -91,9 +91,7 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
     if records:
         print(f"resuming after {count(len(records), 'trial')}", file=sys.stderr)
     progress = Progress(wanted.space, search.budget_s, History(records).seconds)
-    executor = Executor(
-        wanted, tuning.binaries, tuning.machine, clusters, progress.say, progress.trying
-    )
+    executor = Executor(wanted, clusters, progress.say, progress.trying)
     with contextlib.closing(progress):
         while trial := search.next(records):
             try:
