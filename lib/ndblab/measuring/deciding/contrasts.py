@@ -16,6 +16,7 @@ from ndblab.judging import judge, publication
 from ndblab.measuring import blocks, feasible
 from ndblab.measuring.deciding import Judging, choice, disturbed
 from ndblab.measuring.deciding.board import Board
+from ndblab.measuring.deciding.choice import Standing
 from ndblab.measuring.deciding.loop import Loop, whole_blocks
 from ndblab.planning import twins
 from ndblab.statistics import summary
@@ -91,10 +92,10 @@ def noted(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
 
 def is_open(data: datasets.Dataset, judging: Judging) -> bool:
     """Return whether a claim of a complete dataset waits for more blocks."""
-    contrasts, findings = noted(data.manifest), judging.findings(data)
+    contrasts = noted(data.manifest)
     whole = {contrast.name: whole_blocks(data.slices, contrast) for contrast in contrasts}
-    seconds = dict.fromkeys(whole, 1.0)
-    return bool(contrasts and choice.choose(contrasts, findings, whole, math.inf, seconds))
+    standing = Standing(judging.findings(data), whole, dict.fromkeys(whole, 1.0))
+    return bool(contrasts and choice.choose(contrasts, standing, math.inf))
 
 
 def _contrasts(
