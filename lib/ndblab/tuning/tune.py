@@ -73,7 +73,7 @@ def measure(tuning: Tuning) -> datasets.Dataset:
             experiment, size, plans, tuning.binaries, writer, False, machine=tuning.machine
         )
         with contextlib.closing(clusters):
-            performing.perform(experiment.sweep(size), writer, clusters.ready, clusters.measure)
+            performing.perform(experiment.sweep(size), clusters)
             _search(tuning, clusters)
         # Whoever reads the dataset has neither this host's knobs nor its programs.
         writer.note(minutes=wanted.request.limit, answer=_told(tuning, writer.snapshot()))
