@@ -181,7 +181,7 @@ def carry_out(
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:
             until_s = None if _once(wanted, minutes) else began_s + limit_s
-            contrasts.decide(experiment, wanted, clusters, judging, until_s, progress)
+            contrasts.decide(clusters, judging, until_s, progress)
         clusters.close()
         return writer.finish()
 

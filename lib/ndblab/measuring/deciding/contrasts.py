@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ndblab.machine.host import Host
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
-    from ndblab.planning.profile import Profile
 
 
 def published(experiment: Experiment, command: str) -> Judging:
@@ -48,17 +47,11 @@ def published(experiment: Experiment, command: str) -> Judging:
     )
 
 
-def decide(
-    experiment: Experiment,
-    size: Profile,
-    clusters: Clusters,
-    judging: Judging,
-    until_s: float | None,
-    progress: bool,
-) -> None:
+def decide(clusters: Clusters, judging: Judging, until_s: float | None, progress: bool) -> None:
     """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
+    experiment, size = clusters.experiment, clusters.size
     stream = sys.stderr if progress else io.StringIO()
-    contrasts = _contrasts(experiment, size, clusters, stream)
+    contrasts = _contrasts(clusters, stream)
     board = Board(contrasts, judging.claims, stream)
     # A progress bar would tear the board apart.
     clusters.progress = False
@@ -66,7 +59,7 @@ def decide(
         contrasts,
         clusters.writer,
         lambda contrast, number: blocks.measure(
-            contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
+            contrast, number, clusters, clusters.writer, size.seed, board.say
         ),
         judging.findings,
         {contrast.name: time_needed.block_s(contrast, experiment, size) for contrast in contrasts},
@@ -98,15 +91,13 @@ def is_open(data: datasets.Dataset, judging: Judging) -> bool:
     return bool(contrasts and choice.choose(contrasts, standing, math.inf))
 
 
-def _contrasts(
-    experiment: Experiment, size: Profile, clusters: Clusters, stream: TextIO
-) -> tuple[Contrast, ...]:
+def _contrasts(clusters: Clusters, stream: TextIO) -> tuple[Contrast, ...]:
     """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
+    experiment, writer = clusters.experiment, clusters.writer
     assert experiment.contrasts
-    writer = clusters.writer
     if "contrasts" not in writer.manifest:
         points = summary.points(writer.snapshot().runs)
-        suggested = experiment.contrasts(experiment, size, points)
+        suggested = experiment.contrasts(experiment, clusters.size, points)
         say = functools.partial(print, file=stream)
         suggested = possible(suggested, clusters.plans, clusters.machine, say)
         writer.note(contrasts=[contrast.to_dict() for contrast in suggested])
