@@ -228,9 +228,9 @@ def compare(
     from ndblab.publishing.comparisons import notebook
 
     request = Request(
-        tuple(side or ()), workload, schema, writes, servers, clients, minutes, within, profile,
+        tuple(side or ()), workload, schema, writes, servers, clients, minutes, profile,
         {"tables": tables, "table_size": table_size, "seed": seed}, base_port, again, json,
-        dry_run, attach, endpoints, may_change,
+        dry_run, within, attach, endpoints, may_change,
     )  # fmt: skip
     if attach or endpoints:
         others = dict.fromkeys(("budget", "engines", "host"))
@@ -313,13 +313,15 @@ def tune(
     interrupted search, and with more minutes continues a complete one.
     """
     from ndblab.tuning import tune as tuning
+    from ndblab.tuning.wanted import Request
 
-    sizes = {"tables": tables, "table_size": table_size, "seed": seed}
-    print(tuning.tune(
-        side or (), minutes=minutes, knob_file=knobs, goal=goal, keep=keep, workload=workload,
-        schema=schema, writes=writes, clients=clients, profile=profile, overrides=sizes,
-        port=base_port, again=again, as_json=json, only_plan=dry_run, described=host,
-    ))  # fmt: skip
+    request = Request(
+        tuple(side or ()), workload, schema, writes, clients=clients, minutes=minutes,
+        profile=profile, overrides={"tables": tables, "table_size": table_size, "seed": seed},
+        port=base_port, again=again, as_json=json, only_plan=dry_run, knob_file=knobs, goal=goal,
+        keep=keep, described=host,
+    )  # fmt: skip
+    print(tuning.tune(request))
 
 
 @command

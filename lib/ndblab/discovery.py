@@ -14,14 +14,17 @@ import importlib.util
 import os
 import pkgutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from ndblab.error import LabError
 
 PACKAGE = "ndblab.experiments"
 OWN = "NDBLAB_EXPERIMENTS"
 """Environment variable with the user's own folders; programs that the lab starts inherit it."""
+T = TypeVar("T")
 
 
 def add(folder: str | Path) -> str:
@@ -74,6 +77,16 @@ def modules(part: str) -> tuple[ModuleType, ...]:
         if (place / f"{part}.py").is_file():
             imported.append(_imported(f"{PACKAGE}.{place.name}.{part}", place / f"{part}.py"))
     return tuple(imported)
+
+
+def named(known: dict[str, T], *names: str) -> Callable[[T], T]:
+    """Return a decorator by which a function in such a module becomes `known` by these names."""
+
+    def enter(function: T) -> T:
+        known.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
 
 
 @functools.cache

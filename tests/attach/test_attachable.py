@@ -32,9 +32,8 @@ BINARIES = SimpleNamespace(
 
 
 def part(name: str, servers: int = 2, transporter: str = "tcp") -> attachable.Attachable:
-    return attachable.part(
-        catalogue.find(name), servers, transporter, "ndblab_11_ab", "bench", "/proc/self/fd/7"
-    )
+    own = {"schema": "ndblab_11_ab", "user": "bench", "options_file": "/proc/self/fd/7"}
+    return attachable.part(catalogue.find(name), servers, transporter, **own)
 
 
 def test_experiments_that_need_a_cluster_of_their_own_are_refused() -> None:

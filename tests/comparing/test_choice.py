@@ -194,7 +194,7 @@ def test_smaller_effects_take_longer() -> None:
         assert needed == sorted(needed, reverse=True)
     assert choice.blocks_needed(TWINS, 0.02) <= choice.blocks_needed(ALTERNATION, 0.02) < math.inf
     assert choice.blocks_needed(STARTS, 0.02) == math.inf
-    assert "2 % in more than a day" in choice.times(STARTS, 70, 20)
+    assert "2 % in more than a day" in choice.times(choice.seconds(STARTS, 70, 20))
 
 
 PLAN = deployment.make(host.read(), Shape(1, 1000, 16, budget="shared"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ndblab.hosts import namespaces
 from ndblab.hosts.namespaces import Network
 
 
@@ -30,10 +31,23 @@ def alias(
     more : settings of SSH besides.
     key : that of the user, if no other is to be used.
     """
-    key = key or (network.authorize(name, option) if option else network.folder / "key")
+    key = key or (_authorized(network, name, option) if option else network.folder / "key")
     address = network.hosts[host].address
-    network.add_settings(f"Host {name}\n HostName {address}\n IdentityFile {key}\n{more}")
+    add_settings(network, f"Host {name}\n HostName {address}\n IdentityFile {key}\n{more}")
     return name
+
+
+def add_settings(network: Network, text: str) -> None:
+    """Add entries to the client's ssh_config; the first that matches counts."""
+    network.settings.write_text(text + network.settings.read_text())
+
+
+def _authorized(network: Network, name: str, options: str) -> Path:
+    """Make a key that all hosts accept, under options of sshd(8), and return its path."""
+    key = namespaces._key(network.folder / name)
+    with (network.folder / "authorized_keys").open("a") as file:
+        file.write(f"{options} {key.with_suffix('.pub').read_text()}")
+    return key
 
 
 def shell(before: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 from stand_ins import put_program
 
 from hosts.left import check_nothing, programs_of
-from hosts.named import alias, as_other_user, described, shell
+from hosts.named import add_settings, alias, as_other_user, described, shell
 from ndblab import install
 from ndblab.hosts import namespaces
 from ndblab.hosts.namespaces import NamespacedHost, Network
@@ -111,7 +111,7 @@ def test_hosts_that_let_nobody_in(network: Network, tmp_path: Path):
     other = (network.hosts["c"].folder / "host_key.pub").read_text()
     (tmp_path / "known_hosts").write_text(f"{b.address} {other}")
     subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", tmp_path / "key"], check=True)
-    network.add_settings("Host nowhere\n HostName nowhere.invalid\n")
+    add_settings(network, "Host nowhere\n HostName nowhere.invalid\n")
     alias(network, "changed", "b", more=f" UserKnownHostsFile {tmp_path}/known_hosts\n")
     alias(network, "denied", "b", key=tmp_path / "key")
     expected = {

@@ -22,7 +22,7 @@ from stand_ins import put_program
 
 import waiting
 from hosts.left import programs_of, wait_for_nothing
-from hosts.named import alias, as_other_user, shell
+from hosts.named import add_settings, alias, as_other_user, shell
 from ndblab.error import LabError
 from ndblab.hosts import namespaces, remote, ssh
 from ndblab.hosts.namespaces import Network
@@ -375,7 +375,8 @@ def test_a_full_disk_there_is_one_message_with_the_hosts_name(there: Remote, tmp
 def test_one_host_is_not_used_twice_for_one_cluster(there: Remote, network: Network):
     """Under two names, or by two labs."""
     again = f"ssh://root@{network.hosts['a'].address}:22"
-    network.add_settings(f"Host {network.hosts['a'].address}\n IdentityFile {network.folder}/key\n")
+    address, key = network.hosts["a"].address, network.folder / "key"
+    add_settings(network, f"Host {address}\n IdentityFile {key}\n")
     with pytest.raises(LabError, match="in use already"), remote.connect(again, there.folder):
         pass
     with remote.connect("a", there.folder.with_name("other")) as own:
@@ -578,7 +579,7 @@ def difficult(network: Network, tmp_path: Path) -> Network:
         alias(network, name, "a", shell(f"PATH={path}"))
     alias(network, "no-shell", "a", 'command="echo This account is closed."')
     alias(network, "new", "a", more=" UserKnownHostsFile /dev/null\n")
-    network.add_settings(f"Host closed\n HostName {network.stranger.address}\n")
+    add_settings(network, f"Host closed\n HostName {network.stranger.address}\n")
     return network
 
 
@@ -635,12 +636,12 @@ def test_what_a_hosts_shell_prints_does_not_matter(network: Network, tmp_path: P
 def test_a_connection_that_the_user_shares_is_used(network: Network, tmp_path: Path):
     """Whose login may have taken a password; it outlives the lab's use of it."""
     address, socket_path = network.hosts["a"].address, f"/tmp/ndblab-shared-{os.getpid()}"
-    network.add_settings(f"Host shared\n HostName {address}\n ControlPath {socket_path}\n")
+    add_settings(network, f"Host shared\n HostName {address}\n ControlPath {socket_path}\n")
     key = ["-o", "ControlMaster=yes", "-i", f"{network.folder}/key"]
     with subprocess.Popen(["ssh", *key, "-N", "shared"]) as master:
         waiting.until(Path(socket_path).exists, 20, "the shared connection")
         # Only the shared connection lets the user in.
-        network.add_settings("Host shared\n IdentityFile /nowhere\n")
+        add_settings(network, "Host shared\n IdentityFile /nowhere\n")
         try:
             with remote.connect("shared", tmp_path / "cluster") as machine:
                 options = {"stdin": subprocess.PIPE, **PIPES}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -57,7 +58,8 @@ class Measure:
 def perform(
     out: Writer, measure: Measure, swept: Sweep = SMALL, progress: bool = False, **options
 ) -> None:
-    performing.perform(swept, out, lambda point: "a cluster", measure, progress, **options)
+    clusters = SimpleNamespace(writer=out, ready=lambda point: "a cluster", measure=measure)
+    performing.perform(swept, clusters, progress, **options)
 
 
 sweeps = st.builds(

@@ -80,7 +80,7 @@ def used(**cpu_pct: float) -> pd.DataFrame:
 def test_the_busiest_servers_are_those_with_clients() -> None:
     """A contrast moves its clients from server to server, not always to the first."""
     processes = used(mysqld11=2.0, mysqld12=90.0, mysqld13=80.0)
-    usage = cpu_use.Usage(processes, processes.iloc[:0])
+    usage = cpu_use.Usage(processes)
     assert usage.of_serving(["a"], 1).to_list() == [90.0]
     assert usage.of_serving(["a"], 2).to_list() == [170.0]
 

@@ -56,7 +56,7 @@ def write(
             _append(writer, contrast, blocks, truth, seed)
             trials.append(trial)
         data = writer.finish(starts=2 * blocks * len(truths))
-    gains = [(trial, gains_of(data, trial.contrast, wanted.goal)) for trial in trials]
+    gains = [(trial, gains_of(data, trial.contrast, wanted.request.goal)) for trial in trials]
     return data, History(Record(trial, tuple(map(float, g)), 400.0) for trial, g in gains)
 
 

@@ -15,7 +15,7 @@ from ndblab.tuning.history import RACE, Record, Trial
 from ndblab.tuning.outcome import Excluded, Finalist, Outcome
 from ndblab.tuning.progress import Progress
 from ndblab.tuning.space import Row
-from ndblab.tuning.wanted import Wanted
+from ndblab.tuning.wanted import Request, Wanted
 
 ROWS = (Row("ndb_batch_size", "8K"), Row("ndb_cluster_connection_pool", "1"), Row("servers", "2"))
 NOW = {"servers": 1, "ndb_batch_size": 32768, "ndb_cluster_connection_pool": 8}
@@ -29,7 +29,7 @@ WINNER = Finalist(BOTH, math.log(1.20), math.log(1.14), math.log(1.09), math.log
 
 def wanted(goal: str = "throughput") -> Wanted:
     """Return a search for a goal."""
-    return Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), "quick", {}, goal)
+    return Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), Request(goal=goal))
 
 
 def outcome(winner: Finalist | None = None, *others: Finalist, **more: object) -> Outcome:

@@ -12,7 +12,7 @@ from ndblab.error import LabError
 from ndblab.tuning import space
 from ndblab.tuning.history import SCREEN, Trial
 from ndblab.tuning.space import BASELINE, Row
-from ndblab.tuning.wanted import Wanted
+from ndblab.tuning.wanted import Request, Wanted
 
 ROWS = (
     Row("servers", "1|2|4"), Row("ndb_batch_size", "8K"), Row("ndb_cluster_connection_pool", "1"),
@@ -31,7 +31,7 @@ def wanted(*settings: tuple[str, int], clients: int = 16) -> Wanted:
     servers = int(dict(settings).get("servers", 1))
     searched = space.Space(space.tunables(ROWS, now, 2), block_s, servers=servers)
     load = made.Load("oltp_point_select", 1, clients)
-    return Wanted(baseline, searched, load, "quick", {})
+    return Wanted(baseline, searched, load, Request())
 
 
 def test_a_trial_in_one_cluster_changes_nothing_that_it_was_started_with():

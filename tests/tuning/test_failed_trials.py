@@ -53,7 +53,7 @@ def carried_out(
         clusters = SimpleNamespace(
             writer=writer, size=SimpleNamespace(seed=1), close=lambda: None
         )  # fmt: skip
-        return Executor(wanted(goal), None, None, clusters).carry_out(TRIAL)
+        return Executor(wanted(goal), clusters).carry_out(TRIAL)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from ndblab.tuning import executing, prepared, tune
 from ndblab.tuning.executing import Executor
 from ndblab.tuning.history import CONFIRM, Record, Trial
 from ndblab.tuning.space import BASELINE
-from ndblab.tuning.wanted import NAME
+from ndblab.tuning.wanted import NAME, Request
 from ndblab.workloads.own import resolving
 from tuning.made_up_search import DESCRIBED, MORE
 from tuning.test_answer import BOTH, wanted
@@ -53,7 +53,7 @@ def test_whole_blocks_of_the_trial_under_way_are_not_measured_again(
     def carry_out() -> Record:
         with dataset.Writer.open(tmp_path, NAME, {"seed": 1}, DESCRIBED) as writer:
             clusters = SimpleNamespace(writer=writer, size=SimpleNamespace(seed=1))
-            return Executor(wanted(), None, None, clusters).carry_out(TRIAL)
+            return Executor(wanted(), clusters).carry_out(TRIAL)
 
     with pytest.raises(KeyboardInterrupt):
         carry_out()
@@ -96,9 +96,7 @@ def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
     monkeypatch.setattr(tune, "Clusters", clusters)
     monkeypatch.setattr(performing, "perform", lambda *_: None)
     monkeypatch.setattr(executing.Executor, "carry_out", carry_out)
-    tuning = prepared.prepare(
-        [], binaries, load, 60, None, "throughput", (), None, "smoke", {}
-    )  # fmt: skip
+    tuning = prepared.prepare(Request(profile="smoke"), binaries, load)
     for over in (2, 3):
         as_usual = commands.handling(signal.SIG_DFL, signal.SIGHUP)
         interrupting = commands.handling(signal.default_int_handler, signal.SIGINT)

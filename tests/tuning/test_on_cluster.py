@@ -13,6 +13,7 @@ from ndblab.design.contrast import ALTERNATION, RESTARTS, TURN_ORDERS
 from ndblab.measuring import measurement
 from ndblab.tuning import prepared, tune
 from ndblab.tuning.history import CONFIRM, EXCLUDE, Trial
+from ndblab.tuning.wanted import Request
 from ndblab.workloads.own import resolving
 
 
@@ -43,10 +44,10 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
         "name,values\n*,\nndb_batch_size,8K\ntable_open_cache_instances,1|4\nDataMemory,900G\n"
     )
     load = resolving.resolve("oltp_point_select", None, False)
-    tuning = prepared.prepare(
-        ["ndb_force_send=off"], install.ensure(), load, 30,
-        str(knobs), "throughput", (), None, "smoke", {}, OWN_PORT,
-    )  # fmt: skip
+    request = Request(
+        ("ndb_force_send=off",), minutes=30, knob_file=str(knobs), profile="smoke", port=OWN_PORT
+    )
+    tuning = prepared.prepare(request, install.ensure(), load)
     small, large = (("ndb_batch_size", 8192),), (("DataMemory", 900 << 30),)
     dear = tuning.wanted.space.dear
     one, four = (Trial(EXCLUDE, (("table_open_cache_instances", n),), 1, RESTARTS) for n in (1, 4))

@@ -26,7 +26,7 @@ from ndblab.tuning.history import (
     Record,
     Trial,
 )
-from ndblab.tuning.outcome import Candidate
+from ndblab.tuning.outcome import Finalist
 from ndblab.tuning.space import made, without
 
 ONE, TWO = made({"knob_00": 2}), made({"knob_00": 2, "knob_06": 3})
@@ -40,7 +40,7 @@ def record(stage: str, own: tuple, gains: list[float], against: tuple = ()) -> R
 
 def judged(*records: Record, candidates: tuple = (ONE,)) -> outcome.Outcome:
     """Judge a search with these finalists."""
-    known = [Candidate(own, 0.2) for own in candidates]
+    known = [Finalist(own, 0.2) for own in candidates]
     return outcome.judge(History(records), known)
 
 
@@ -163,7 +163,7 @@ def test_less_cpu_with_fewer_queries_does_not_win_unless_a_throughput_to_keep_is
     own = dataclasses.replace(record(CONFIRM, ONE, gains), throughput=tuple(noise - loss))
     history = History([Record.from_dict(own.to_dict())])
     limits = wanted.limits(limit) if limit else ()
-    result = outcome.judge(history, [Candidate(ONE, 0.3)], limits)
+    result = outcome.judge(history, [Finalist(ONE, 0.3)], limits)
     assert (result.winner is None) == is_out
     [finalist] = result.finalists
     assert finalist.rejected.startswith("its throughput is 45 % less (" if is_out else "")

@@ -11,7 +11,7 @@ from ndblab.benchmarks import tuning as worlds
 from ndblab.comparing import made
 from ndblab.tuning import figure, screening, space
 from ndblab.tuning.history import RACE, History, Record, Trial
-from ndblab.tuning.wanted import Wanted
+from ndblab.tuning.wanted import Request, Wanted
 
 SPACE = worlds.space()
 FIRST, SECOND = (tunable.word for tunable in SPACE.tunables[:2])
@@ -55,7 +55,7 @@ def test_settings_that_act_together_widen_the_intervals(together: float):
 def test_the_figure_and_the_answer_have_the_wider_intervals():
     """Half of an interval of 95 % is 1.96 standard deviations."""
     history = tried(0.3)
-    wanted = Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
+    wanted = Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), Request())
     told = screening.reported(SPACE, history)
     deviations = sorted(
         math.log(row["high"] / row["low"]) / 2 / 1.96 for row in figure.effects(history, wanted)

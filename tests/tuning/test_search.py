@@ -10,6 +10,7 @@ import pytest
 
 from ndblab.benchmarks import tuning as worlds
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
+from ndblab.error import LabError
 from ndblab.tuning.history import (
     ABLATE,
     CONFIRM,
@@ -22,7 +23,7 @@ from ndblab.tuning.history import (
     Record,
 )
 from ndblab.tuning.search import FINALISTS, Search
-from ndblab.tuning.wanted import limits
+from ndblab.tuning.wanted import Request, limits
 
 HOUR_S = worlds.HOUR_S
 
@@ -178,6 +179,22 @@ def test_what_breaks_a_limit_is_out_whatever_it_gains():
     stands = search.stands(History(records))
     assert stands.winner is None
     assert "p95 is 30 ms, not p95 < 20 ms" in dict(stands.infeasible).values()
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "what"),
+    [
+        ("goal", "latency", "Unknown --goal"),
+        ("keep", "p95 20", "--keep has a condition that cannot be kept"),
+        ("minutes", "an hour", "--minutes is not usable"),
+    ],
+)
+def test_what_no_search_can_do_is_refused_before_anything_is_installed(
+    option: str, typed: str, what: str
+):
+    """The request itself refuses it."""
+    with pytest.raises(LabError, match=what):
+        Request(**{option: typed})
 
 
 def test_a_finalist_that_is_rejected_is_not_replaced():

@@ -14,7 +14,7 @@ from ndblab.error import MissingData
 from ndblab.figures import sheet
 from ndblab.publishing import drawing
 from ndblab.tuning import answer, outcome, space, trade_off
-from ndblab.tuning.outcome import Candidate, Outcome
+from ndblab.tuning.outcome import Finalist, Outcome
 from tuning import made_up_search
 from tuning.made_up_search import Truth
 from tuning.test_answer import BOTH, wanted
@@ -33,7 +33,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple:
 def of(folder: Path, truths: dict) -> tuple:
     """Return the dataset of a search with these truths, its outcome and its rows."""
     data, history = made_up_search.write(folder, wanted(), truths)
-    result = outcome.judge(history, [Candidate(own, 0.1) for own in truths])
+    result = outcome.judge(history, [Finalist(own, 0.1) for own in truths])
     plain = answer.to_json(result, wanted(), trade_off.of(data, result))
     return data, result, trade_off.table(plain)
 

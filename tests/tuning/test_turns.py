@@ -20,7 +20,7 @@ from ndblab.tuning import prepared, space
 from ndblab.tuning.executing import Executor
 from ndblab.tuning.history import CONFIRM, OK, Record, Trial
 from ndblab.tuning.space import BASELINE, Row
-from ndblab.tuning.wanted import NAME
+from ndblab.tuning.wanted import NAME, Request
 from ndblab.workloads.own import resolving
 from tuning.made_up_search import DESCRIBED, MORE
 from tuning.test_answer import BOTH, wanted
@@ -33,9 +33,8 @@ def prepare(
 ) -> prepared.Tuning:
     """Prepare a search of an hour under a load."""
     own = resolving.resolve(load, None, False)
-    return prepared.prepare(
-        words, binaries, own, 60, str(knob_file), "throughput", (), None, "smoke", {}
-    )
+    request = Request(words, knob_file=str(knob_file), profile="smoke")
+    return prepared.prepare(request, binaries, own)
 
 
 def test_trials_take_turns_where_the_clients_of_the_load_can(
@@ -132,7 +131,7 @@ def carried_out(
         clusters = SimpleNamespace(
             writer=writer, size=SimpleNamespace(seed=1), close=lambda: None
         )  # fmt: skip
-        return Executor(search, None, None, clusters).carry_out(TRIAL), turned
+        return Executor(search, clusters).carry_out(TRIAL), turned
 
 
 def test_no_trial_has_turns_where_queries_of_the_baseline_last_too_long(

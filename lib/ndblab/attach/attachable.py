@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ndblab.design.contrast import DUET, RESTARTS, STARTS, TWINS, Contrast, Side
@@ -61,18 +60,11 @@ class Attachable(Experiment):
         return replace(usual, database=schema, user=self.user, options_file=self.options_file)
 
 
-def part(
-    experiment: Experiment,
-    servers: int,
-    transporter: str,
-    schema: str,
-    user: str,
-    options_file: str = "",
-    more: Mapping[str, str] = MappingProxyType({}),
-) -> Attachable:
+def part(experiment: Experiment, servers: int, transporter: str, **own: Any) -> Attachable:
     """Return the part of an experiment that a cluster with so many endpoints allows.
 
-    `transporter`, "shm" or "tcp", is that of all endpoints. LabError if no part is possible.
+    `transporter`, "shm" or "tcp", is that of all endpoints; `own` are the fields that only
+    `Attachable` has. LabError if no part is possible.
     """
     check(experiment)
     known = {f.name: getattr(experiment, f.name) for f in fields(Experiment)}
@@ -84,7 +76,7 @@ def part(
         "spare_servers": 0,
         "after_filling": None,
     }
-    return Attachable(**known, schema=schema, user=user, options_file=options_file, more=dict(more))
+    return Attachable(**known, **own)
 
 
 def check(experiment: Experiment) -> None:

@@ -30,8 +30,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning.shape import Places
 
 if TYPE_CHECKING:
-    from ndblab.attach.attachable import Attachable
-    from ndblab.install import Binaries
+    from ndblab.attach.prepared import Prepared
     from ndblab.machine.interference import Reading
     from ndblab.planning.deployment import Node, Plan
 
@@ -77,20 +76,13 @@ def secret(account: Login) -> Iterator[int | None]:
 
 
 @contextlib.contextmanager
-def running(
-    target: Target,
-    facts: Facts,
-    plan: Plan,
-    binaries: Binaries,
-    allowed: Attachable,
-    options: int | None = None,
-) -> Iterator[Attached]:
+def running(prepared: Prepared) -> Iterator[Attached]:
     """Use an attached cluster for the duration of a `with` block; then leave it as it was.
 
-    The schemas of the experiment `allowed` are removed, and the global variables that it may set
-    are put back. `options` is the descriptor that `secret` yields. LabError if the schemas cannot
-    be made, or the variables cannot be set.
+    The schemas of its experiment are removed, and the global variables that this may set are put
+    back. LabError if the schemas cannot be made, or the variables cannot be set.
     """
+    target, facts, plan = prepared.target, prepared.facts, prepared.plan
     folder = Path(plan.places.cluster_dir)
     LOCAL.allow_open_files(plan.open_files)
     in_order = commands.exit_on_signals(signal.SIGTERM, signal.SIGHUP)
@@ -99,17 +91,18 @@ def running(
         try:
             here = tuple(local_processes(facts, plan))
             cluster = Attached(
-                plan, binaries, folder, target=target, options=options,
+                plan, prepared.binaries, folder, target=target, options=prepared.options,
                 known=here if len(here) == len(plan.nodes) else (),
             )  # fmt: skip
             cluster.machine = Beside(LOCAL, {pid for *_, pid in here})
             every = range(1, len(target.endpoints) + 1)
             with contextlib.ExitStack() as stack:
                 sessions = stack.enter_context(_sessions(target, facts))
-                for schema in allowed.schemas:
+                for schema in prepared.allowed.schemas:
                     made = own_schema.held(schema, sessions, lambda: target.session(*every))
                     stack.enter_context(made)
-                stack.enter_context(put_back.held(allowed.variables, target, facts, folder))
+                variables = prepared.allowed.variables
+                stack.enter_context(put_back.held(variables, target, facts, folder))
                 cluster.check_alive()
                 yield cluster
         finally:

@@ -129,6 +129,7 @@ class Facts:
 
     def identity(self) -> dict[str, object]:
         """Return what two attached clusters must share to count as the same measurement."""
+        config = json.dumps({str(node): own for node, own in self.config.items()}, sort_keys=True)
         return {
             "connectstring": self.connectstring,
             "nodes": [
@@ -136,7 +137,7 @@ class Facts:
             ],
             "endpoints": [str(server.endpoint) for server in self.servers],
             "servers": [[s.node_id, s.variables.get("server_uuid", "")] for s in self.servers],
-            "config": _digest({str(node): values for node, values in self.config.items()}),
+            "config": hashlib.sha256(config.encode()).hexdigest()[:12],
         }
 
 
@@ -221,7 +222,3 @@ def _links(session: Session) -> tuple[tuple[int, int, str], ...]:
     except LabError:
         links = session.run(statement.format("''", "transporters"))
     return tuple(sorted((int(node), int(other), str(kind)) for node, other, kind in links))
-
-
-def _digest(known: object) -> str:
-    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:12]

@@ -173,11 +173,7 @@ class AttachedCluster(Clusters):
         self.close()
         self.starts += 1
         self.contrasts.clear()
-        cluster = self._stack.enter_context(
-            attached.running(
-                known.target, known.facts, plan, binaries, known.allowed, known.options
-            )
-        )
+        cluster = self._stack.enter_context(attached.running(known))
         first = dataclasses.replace(point, variant=DEFAULT_VARIANT)
         filled = self._fill(cluster, first, plan, binaries)
         own = getattr(registry.find(point.workload), "files", {})

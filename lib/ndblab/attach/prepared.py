@@ -102,9 +102,9 @@ def prepared(
     with attached.secret(target.login) as handle:
         allowed = attachable.part(
             experiment, len(target.endpoints), facts.transporter,
-            own_schema.new_name(facts.servers[0].node_id), target.login.user,
-            f"/proc/self/fd/{handle}" if handle is not None else "",
-            {option: own_schema.new_name(facts.servers[0].node_id) for option in more},
+            schema=own_schema.new_name(facts.servers[0].node_id), user=target.login.user,
+            options_file=f"/proc/self/fd/{handle}" if handle is not None else "",
+            more={option: own_schema.new_name(facts.servers[0].node_id) for option in more},
         )  # fmt: skip
         yield Prepared(fitting, given, binaries, host.read(), target, facts, plan, allowed, handle)
 

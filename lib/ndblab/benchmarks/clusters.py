@@ -1,6 +1,6 @@
 """A real cluster, measured: how fast it starts, and what the lab's monitoring costs.
 
-In: nothing. Out: rows of the table. It leaves nothing running.
+It leaves nothing running.
 """
 
 from __future__ import annotations

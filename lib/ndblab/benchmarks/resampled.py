@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,12 +80,12 @@ def pools(design: str) -> list[Pool]:
     ]
 
 
-def pools_of_file(design: str, halves: int, file: Path = judgements.FILE) -> list[Pool]:
-    """Return the comparisons of a file, in which the clients of the sides took turns.
+def pools_of_file(design: str, halves: int) -> list[Pool]:
+    """Return the comparisons of `trials.FILE`, in which the clients of the sides took turns.
 
     Lines whose blocks do not have so many values are left out: older ones have means of halves.
     """
-    known = pd.read_csv(file)
+    known = pd.read_csv(judgements.FILE)
     every = map(judgements.halves, known.loc[known["design"] == design, "logs"])
     return [pool for logs in every if logs.shape[1] == halves for pool in _pool(logs)]
 

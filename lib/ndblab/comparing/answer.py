@@ -177,8 +177,8 @@ def _changed(sides: Sides) -> dict[str, list[str]]:
 
 
 def _statements(sides: Sides) -> list[str]:
-    at_once = (knobs.LIVE, knobs.SESSION)
-    mine = [s for s in sides.b if s.knob.file == knobs.MY_CNF and s.knob.change in at_once]
+    mine = [s for s in sides.b if s.knob.file == knobs.MY_CNF]
+    mine = [s for s in mine if s.knob.change in knobs.WHILE_RUNNING]
     return [f"SET PERSIST {s.knob.name} = {_literal(s.value)};" for s in mine]
 
 

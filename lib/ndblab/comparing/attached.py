@@ -6,20 +6,17 @@ user's consent, and restored afterwards (`attach.put_back`).
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndblab.attach import measurement as attaching
 from ndblab.attach import put_back
 from ndblab.attach import target as naming
-from ndblab.comparing import choice, comparison, figure, judged, knobs, made, sides
-from ndblab.comparing.comparison import PICTURES, Comparison
+from ndblab.comparing import choice, comparison, knobs, made, sides
+from ndblab.comparing.comparison import Comparison
 from ndblab.comparing.request import Request
 from ndblab.error import LabError
 from ndblab.machine import host
-from ndblab.measuring import request as measuring
 from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.workload import OWN
@@ -41,23 +38,10 @@ def compare(request: Request) -> tuple[str, int]:
 
     LabError if a side needs more than a running cluster allows; nothing has been changed then.
     """
-    limit, band = request.limit, request.band
     load = loaded(request)
     target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
     prepared = prepare(request, binaries, target, load)
-    asked = measuring.Request(
-        request.profile, overrides=prepared.overrides, again=request.again, minutes=limit,
-        attach=(request.attach, request.endpoints), judging=comparison.judging(request),
-    )  # fmt: skip
-    if request.only_plan and request.as_json:
-        return json.dumps(prepared.to_json(limit), indent=1), 0
-    if request.only_plan:
-        text = attaching.describe_only(prepared.experiment, asked)
-        return f"{prepared.plan(limit)}\n\n{text}", 0
-    print(prepared.plan(limit), file=sys.stderr)
-    data = attaching.measure(prepared.experiment, asked)
-    picture = figure.save(data, judged.judge(data, band), prepared.sides, band, PICTURES)
-    return comparison.answered(prepared, data, request, {"Figure": picture})
+    return comparison.carried_out(prepared, request, attaching.describe_only, attaching.measure)
 
 
 def prepare(request: Request, binaries: Binaries, target: Target, workload: Workload) -> Comparison:
@@ -110,7 +94,7 @@ def _allowed(setting: Setting) -> bool:
     knob = setting.knob
     if knob.file == knobs.LAB:
         return knob.name in _OWN
-    live = knob.file == knobs.MY_CNF and knob.change in (knobs.LIVE, knobs.SESSION)
+    live = knob.file == knobs.MY_CNF and knob.change in knobs.WHILE_RUNNING
     return live or knob.file == knobs.TABLE
 
 

@@ -8,7 +8,7 @@ they start, and too much of it would stop the host.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,6 @@ each)."""
 PARTS = {SWITCHED: 2, ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
 """Number of values per block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)
-_IN_ONE_CLUSTER = (knobs.LIVE, knobs.SESSION)
 _LOGGING = ("log_bin", "ndb_log_", "binlog_", "sync_binlog")
 """Prefixes of variables that affect the binary log. A MySQL server with a binary log writes the
 changes of all servers of its cluster, so it is never idle beside another."""
@@ -156,7 +155,7 @@ def choose(
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
     in_one = all(
-        knob.change in _IN_ONE_CLUSTER or knob.file == knobs.TABLE for knob in sides.differing
+        knob.change in knobs.WHILE_RUNNING or knob.file == knobs.TABLE for knob in sides.differing
     )
     if one_load and all(_at_once(knob) for knob in sides.differing):
         return Choice(SWITCHED, dearest, because)
@@ -198,7 +197,7 @@ def by_servers(differing: Iterable[Knob]) -> bool:
         knob.name == "clients"
         or (
             knob.file == knobs.MY_CNF
-            and knob.change in (*_IN_ONE_CLUSTER, knobs.MYSQLD)
+            and knob.change in (*knobs.WHILE_RUNNING, knobs.MYSQLD)
             and not knob.name.startswith(_LOGGING)
         )
         for knob in differing
@@ -247,10 +246,10 @@ def seconds(
     return {effect: before_s + blocks_needed(design, effect, turns) * block_s for effect in EFFECTS}
 
 
-def times(design: str, block_s: float, before_s: float, turns: bool = False) -> str:
-    """Say how long it takes to decide effects of 2, 5 and 10 %; parameters as for `seconds`."""
+def times(needed: Mapping[float, float]) -> str:
+    """Say how long it takes to decide effects of each size, from what `seconds` returns."""
     parts = []
-    for effect, needed_s in seconds(design, block_s, before_s, turns).items():
+    for effect, needed_s in needed.items():
         time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"
         parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
     return f"half of such comparisons tell a difference of {listed(parts)}"

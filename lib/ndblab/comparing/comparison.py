@@ -64,10 +64,14 @@ class Comparison:
         [contrast] = self.experiment.contrasts(self.experiment, self.size, None)
         return time_needed.block_s(contrast, self.experiment, self.size)
 
+    @property
+    def needed_s(self) -> dict[float, float]:
+        """Seconds in which half of such comparisons tell an effect, by its size."""
+        before_s = time_needed.sweep_s(self.experiment, self.size)
+        return choice.seconds(self.choice.design, self.block_s, before_s, self.choice.turns)
+
     def to_json(self, minutes: int) -> dict[str, object]:
         """Return what would be done as plain data; null where it would take more than a day."""
-        before_s = time_needed.sweep_s(self.experiment, self.size)
-        needed = choice.seconds(self.choice.design, self.block_s, before_s, self.choice.turns)
         return {
             "a": [str(setting) for setting in self.sides.of("a")],
             "b": [str(setting) for setting in self.sides.of("b")],
@@ -80,22 +84,21 @@ class Comparison:
             "minutes": minutes,
             "minutes_to_decide": {
                 str(effect): round(needed_s / 60, 1) if math.isfinite(needed_s) else None
-                for effect, needed_s in needed.items()
+                for effect, needed_s in self.needed_s.items()
             },
         }
 
     def plan(self, minutes: int) -> str:
         """Say what will be done and how long it takes, before anything is started."""
-        point = made.point(self.sides, "a", _load_of(self.experiment))
-        before_s = time_needed.sweep_s(self.experiment, self.size)
+        point = self.experiment.grid(self.experiment, self.size)[0]
         return "\n".join(
             [
                 answer.said(self.sides),
                 f"by {self.choice.described}",
                 f"under {self.workload}, {count(point.servers, 'MySQL server')} and "
                 f"{count(point.clients, 'client')} on A, CPUs {_CPUS[self.experiment.budget]}",
-                choice.times(self.choice.design, self.block_s, before_s, self.choice.turns)
-                + f"; {duration(self.block_s)} a block, at most {minutes} min",
+                f"{choice.times(self.needed_s)}; {duration(self.block_s)} a block, at most "
+                f"{minutes} min",
             ]
         )
 
@@ -111,23 +114,32 @@ def compare(
     ----------
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
     """
-    limit, band = request.limit, request.band
     asked = resolved(request.load, request.schema, request.writes)
     comparison = prepare(request, programs(), asked)
+    return carried_out(comparison, request, dry_run.dry_run, measurement.measure, notebook)
+
+
+def carried_out(
+    comparison: Comparison,
+    request: Request,
+    describe: Callable[[Experiment, measuring.Request], str],
+    measure: Callable[[Experiment, measuring.Request], datasets.Dataset],
+    notebook: Callable[[datasets.Dataset, float], Path | None] | None = None,
+) -> tuple[str, int]:
+    """Measure a prepared comparison, or only describe that; otherwise as `compare`."""
+    limit, attached = request.limit, request.attach or request.endpoints
     if request.only_plan and request.as_json:
         return json.dumps(comparison.to_json(limit), indent=1), 0
-    measured = measuring.Request(
+    asked = measuring.Request(
         request.profile, overrides=comparison.overrides, port=request.port, again=request.again,
         minutes=limit, engines=comparison.engines, judging=judging(request),
+        attach=(request.attach, request.endpoints) if attached else None,
     )  # fmt: skip
     if request.only_plan:
-        text = dry_run.dry_run(comparison.experiment, measured)
-        return f"{comparison.plan(limit)}\n\n{text}", 0
+        return f"{comparison.plan(limit)}\n\n{describe(comparison.experiment, asked)}", 0
     print(comparison.plan(limit), file=sys.stderr)
-    data = measurement.measure(comparison.experiment, measured)
-    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, PICTURES)
-    written = {"Figure": picture, "Notebook": notebook and notebook(data, band)}
-    return answered(comparison, data, request, written)
+    data = measure(comparison.experiment, asked)
+    return _answered(comparison, data, request, notebook)
 
 
 def judging(request: Request) -> measurement.Judging:
@@ -175,20 +187,19 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     return Comparison(parsed, chosen, experiment, size, given, two, binaries, workload.label)
 
 
-def answered(
+def _answered(
     comparison: Comparison,
     data: datasets.Dataset,
     request: Request,
-    written: Mapping[str, Path | None],
+    notebook: Callable[[datasets.Dataset, float], Path | None] | None,
 ) -> tuple[str, int]:
-    """Return the answer that a dataset gives, as text or JSON, and the exit status.
-
-    Parameters
-    ----------
-    written : files that the answer names, by what they are.
-    """
+    """Return the answer that a dataset gives, as text or JSON, and the exit status."""
     within, command, parsed = request.band, request.command, comparison.sides
     result = judged.judge(data, within)
+    written = {
+        "Figure": figure.save(data, result, parsed, within, PICTURES),
+        "Notebook": notebook and notebook(data, within),
+    }
     go_on = ""
     if result.outcome == judged.UNDECIDED:
         more = judged.more_minutes(data, within, comparison.block_s)
@@ -230,11 +241,6 @@ def known_to(binaries: Binaries, machine: Host) -> list:
         installed.read_variables(binaries, config.my_cnf(plan, binaries.mysqld_version)),
         installed.read_parameters(binaries, config.config_ini(plan, binaries.ndb_version)),
     )
-
-
-def _load_of(experiment: Experiment) -> Load:
-    first = experiment.grid(experiment, None)[0]
-    return Load(first.workload, first.servers, first.clients)
 
 
 def size_of(

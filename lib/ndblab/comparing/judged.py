@@ -22,7 +22,7 @@ from ndblab.formatting import significant
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Finding
 from ndblab.measuring.deciding import board
-from ndblab.measuring.deciding.loop import Standing
+from ndblab.measuring.deciding.choice import Standing
 from ndblab.statistics import contrasts, cpu_use, sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 

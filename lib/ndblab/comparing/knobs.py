@@ -23,6 +23,8 @@ ROLLING, ROLLING_NEW_TABLES = "rolling", "rolling, new tables"
 SYSTEM, INITIAL = "system", "initial"
 CHANGES = (LIVE, SESSION, NEW_TABLES, MYSQLD, ROLLING, ROLLING_NEW_TABLES, SYSTEM, INITIAL)
 """How a setting is changed, the cheapest way first."""
+WHILE_RUNNING = (LIVE, SESSION)
+"""Ways that restart nothing and make no table anew."""
 QUOTAS = ("data_nodes", "server_cpus")
 """The lab's own settings that limit CPUs, in percent of the host's usable ones: those of both data
 nodes together, and those of each MySQL server."""

@@ -36,7 +36,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
     anchors : the published numbers of this figure.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
-    with sheet.page(entry.height_in, entry.width_in) as figure, _explained():
+    with sheet.page(entry.height_in) as figure, _explained():
         head = entry.paint(figure, tables, anchors, caption)
         sheet.sign(figure, head, caption.line(workload))
     return figure

@@ -37,8 +37,7 @@ class Entry:
     `paint` draws panels on an empty sheet and returns the answer as its title, with notes on how to
     read it; `describe` returns sentences, the answer first. Both may raise MissingData.
     `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset,
-    and `recorded` gives what it shows if that is not a dataset of its own experiment. A sheet with
-    a `width_in` of its own is never tall.
+    and `recorded` gives what it shows if that is not a dataset of its own experiment.
     With `one_workload`, it shows runs of a single workload. `published` gives the numbers to
     compare with if they are not those of its key; with `of_the_brief`, the lab measured nothing
     in it.
@@ -50,7 +49,6 @@ class Entry:
     tables: tuple[str, ...] = ("runs",)
     source: str = DATASET
     height_in: float = HEIGHT_IN
-    width_in: float | None = None
     one_workload: bool = False
     computed: Callable[[Dataset], Mapping[str, pd.DataFrame]] | None = None
     recorded: Callable[[], object] | None = None

@@ -143,17 +143,6 @@ class Network:
         """The ssh_config by which the hosts are reached."""
         return self.folder / "ssh_config"
 
-    def add_settings(self, text: str) -> None:
-        """Add entries to the client's ssh_config; the first that matches counts."""
-        self.settings.write_text(text + self.settings.read_text())
-
-    def authorize(self, name: str, options: str = "") -> Path:
-        """Make a key that all hosts accept, under options of sshd(8), and return its path."""
-        key = _key(self.folder / name)
-        with (self.folder / "authorized_keys").open("a") as file:
-            file.write(f"{options} {key.with_suffix('.pub').read_text()}".lstrip())
-        return key
-
 
 def program(name: str) -> str:
     """Return the path of a program, even of one that is not on an ordinary user's PATH."""

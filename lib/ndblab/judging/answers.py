@@ -27,12 +27,7 @@ ANSWERS: dict[str, Clauses] = {}
 
 def answers(experiment: str) -> Callable[[Clauses], Clauses]:
     """Make a function the answer of an experiment."""
-
-    def register(function: Clauses) -> Clauses:
-        ANSWERS[experiment] = function
-        return function
-
-    return register
+    return discovery.named(ANSWERS, experiment)
 
 
 def known() -> Collection[str]:

@@ -21,22 +21,12 @@ _FAMILIES: dict[str, Check] = {}
 
 def check(*ids: str) -> Callable[[Check], Check]:
     """Make a function the check of these claims."""
-
-    def register(function: Check) -> Check:
-        CHECKS.update(dict.fromkeys(ids, function))
-        return function
-
-    return register
+    return discovery.named(CHECKS, *ids)
 
 
 def check_family(pattern: str) -> Callable[[Check], Check]:
     """Make a function the check of all claims whose id fully matches this pattern."""
-
-    def register(function: Check) -> Check:
-        _FAMILIES[pattern] = function
-        return function
-
-    return register
+    return discovery.named(_FAMILIES, pattern)
 
 
 def find(claim_id: str) -> Check | None:

@@ -72,12 +72,7 @@ CONDITIONS: dict[str, Condition] = {}
 
 def condition(name: str) -> Callable[[Condition], Condition]:
     """Make a function the condition of this name."""
-
-    def register(function: Condition) -> Condition:
-        CONDITIONS[name] = function
-        return function
-
-    return register
+    return discovery.named(CONDITIONS, name)
 
 
 def known() -> set[str]:

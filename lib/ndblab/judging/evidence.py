@@ -6,7 +6,7 @@ contrasts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from ndblab.planning.point import IDLE_SPINNER
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import estimate, summary
 from ndblab.statistics.cpu_use import Usage
-from ndblab.statistics.estimate import Estimate, Values
+from ndblab.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -35,7 +35,6 @@ HOST_FULL_PCT = 95
 SQL_ROLES = ("mysqld", *CLIENT_ROLES)
 # sysbench's histogram: neighbouring percentiles differ by this factor.
 P95_STEP = 1.018
-Interval = Callable[[Values, float], Estimate]
 
 
 class Evidence:
@@ -136,17 +135,9 @@ def p95_widened(p95: Estimate) -> Estimate:
     return Estimate(p95.value, p95.low / P95_STEP, p95.high * P95_STEP)
 
 
-def mean_of_runs(
-    values: pd.Series, label: str, tests: int = 1, interval: Interval = estimate.positive
-) -> Comparison:
-    """Return the mean of one value per run.
-
-    Parameters
-    ----------
-    interval : `estimate.positive`, `estimate.share` of parts of a whole, or `estimate.mean` of
-        differences.
-    """
-    return Comparison.one_of(tests, label, partial(interval, values))
+def mean_of_runs(values: pd.Series, label: str, tests: int = 1) -> Comparison:
+    """Return the mean of a positive value of each run."""
+    return Comparison.one_of(tests, label, partial(estimate.positive, values))
 
 
 def at(servers: int, clients: int) -> str:

@@ -1,7 +1,6 @@
 """One measured run: a load on a running cluster, watched from start to end.
 
-In: a cluster, a `Job` and the number of the repeat. Out: the tables and logs of one run, for a
-dataset. It decides neither the points nor their order, and writes no file.
+It decides neither the points nor their order, and writes no file.
 """
 
 from __future__ import annotations

@@ -176,12 +176,12 @@ def carry_out(
             fit = math.floor(limit_s * len(todo) / sweep_s)
             again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
         if not known or again_ids:
-            performing.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
+            performing.perform(todo, clusters, progress, again_ids)
         if not known and "swept_utc" not in writer.manifest:
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:
             until_s = None if _once(wanted, minutes) else began_s + limit_s
-            contrasts.decide(experiment, wanted, clusters, judging, until_s, progress)
+            contrasts.decide(clusters, judging, until_s, progress)
         clusters.close()
         return writer.finish()
 

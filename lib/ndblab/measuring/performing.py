@@ -11,9 +11,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
@@ -24,9 +24,7 @@ from ndblab.planning.point import Point
 
 if TYPE_CHECKING:
     from ndblab.dataset import Writer
-    from ndblab.measuring.measured_run import Run
-
-Cluster = TypeVar("Cluster")
+    from ndblab.measuring.clusters import Clusters
 
 ATTEMPTS = 3
 """How often, at most, a measurement is made if others on the host disturb it."""
@@ -35,24 +33,19 @@ LONGEST_REPEATED_S = 60
 
 
 def perform(
-    sweep: Sweep,
-    writer: Writer,
-    ready: Callable[[Point], Cluster],
-    measure: Callable[[Cluster, Point, int], Run],
-    progress: bool = True,
-    again: Collection[str] = (),
+    sweep: Sweep, clusters: Clusters, progress: bool = True, again: Collection[str] = ()
 ) -> None:
     """Measure every run that the dataset lacks or holds as failed, appending each to it.
 
     Runs with an id in `again` are measured whatever the dataset holds.
 
-    `ready` gives the running cluster that a point needs, `measure` one run on it. A LabError of
-    either (a node crashed, say) ends the sweep: the run is kept as a row with that reason, and the
-    next start repeats it. After any other exception there is no row of the run.
+    A LabError of a cluster (a node crashed, say) ends the sweep: the run is kept as a row with that
+    reason, and the next start repeats it. After any other exception there is no row of the run.
 
     A run that others disturb is measured again when the cluster's other runs are done, since steal
     comes in waves of minutes. A host that is never quiet lengthens a sweep by half at most.
     """
+    writer = clusters.writer
     todo = [
         (point, repeat)
         for point, repeat in sweep.order()
@@ -71,9 +64,9 @@ def perform(
             before = bar.n
             with _failures_kept(sweep, writer, point, repeat):
                 with _uncounted(bar):
-                    cluster = ready(point)
+                    cluster = clusters.ready(point)
                 with _ticking(bar, run_s):
-                    run = measure(cluster, point, repeat)
+                    run = clusters.measure(cluster, point, repeat)
             attempts[run_id] += 1
             if run.disturbance and repeatable and spare and attempts[run_id] < ATTEMPTS:
                 spare -= 1

@@ -1,7 +1,6 @@
 """Slices of a contrast: short measured runs, one at a time or two at once, or seconds of one load.
 
-In: a running cluster and the jobs of one slot. Out: the tables of each slice, for a dataset. It
-decides neither what is compared nor what a failure means.
+It decides neither what is compared nor what a failure means.
 
 sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
 load generator covers both the warm-up and the measured span, and its first intervals are dropped.

@@ -1,8 +1,6 @@
 """One-second slices in which the clients of both sides, all of them connected, work in turn.
 
-In: the jobs of a block's slices, and what makes the cluster of each side ready for its clients.
-Out: the tables of each slice, for a dataset. It decides neither what is compared nor what a failure
-means.
+It decides neither what is compared nor what a failure means.
 
 Turns coincide with the seconds of sysbench's reports. These begin with the load, so both loads are
 released at the same moment. A client finishes its current transaction, so a little of each turn

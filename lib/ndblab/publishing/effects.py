@@ -65,15 +65,11 @@ def title(rows: pd.DataFrame) -> str:
 
 def open_yet(rows: pd.DataFrame) -> str:
     """Say how many undecided effects point the published way; empty if none does."""
-    number = int((_agrees(rows) & (rows["verdict"] != verdict.REPRODUCED)).sum())
+    allowed = (rows["low"] >= rows["least"]) & (rows["high"] <= rows["most"])
+    number = int((allowed & (rows["verdict"] != verdict.REPRODUCED)).sum())
     if not number:
         return ""
     return f"{number} more point the published way, from one cluster start each."
-
-
-def _agrees(rows: pd.DataFrame) -> pd.Series:
-    """Return, for each effect, whether its claim allows the whole interval."""
-    return (rows["low"] >= rows["least"]) & (rows["high"] <= rows["most"])
 
 
 def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> Figure:

@@ -54,9 +54,10 @@ def draw(plan: Fields, cpus: float, clients: int) -> Figure:
         across = 1 if tall else len(hosts)
         in_columns = len(hosts) == 1 and not tall
         titles = {
-            host: _folded(_together(plan, cpus) if len(hosts) == 1 else f"host {host}", tall)
-            for host in hosts
+            host: _together(plan, cpus) if len(hosts) == 1 else f"host {host}" for host in hosts
         }
+        if tall:
+            titles = {host: textwrap.fill(title, _TALL_TITLE) for host, title in titles.items()}
         heads = {host: _HEAD_IN + _LINE_IN * titles[host].count("\n") for host in hosts}
         rows = {host: _rows(boxes[host], in_columns) for host in hosts}
         high = {host: heads[host] + rows[host] * (_BOX_IN + _GAP_IN) + _MARGIN_IN for host in hosts}
@@ -80,10 +81,6 @@ def draw(plan: Fields, cpus: float, clients: int) -> Figure:
                 _stack(ax, boxes[host], inner, linked=len(hosts) == 1)
             top -= high[host] + _MARGIN_IN if tall else 0
     return figure
-
-
-def _folded(title: str, tall: bool) -> str:
-    return textwrap.fill(title, _TALL_TITLE) if tall else title
 
 
 def _rows(boxes: Sequence[Box], in_columns: bool) -> int:

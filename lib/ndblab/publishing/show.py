@@ -1,6 +1,6 @@
 """What a notebook shows, one call for each output: the answer, a table, a figure, verdicts.
 
-In: a dataset, a forecast, a host or a table. Out: an output of the cell. It computes no result.
+It computes no result.
 """
 
 from __future__ import annotations

@@ -20,9 +20,10 @@ _PART_ROWS = 200_000
 class Usage:
     """CPU use in a dataset's runs; each table is computed once, on first use."""
 
-    def __init__(self, processes: pd.DataFrame, ndb_threads: pd.DataFrame) -> None:
+    def __init__(self, processes: pd.DataFrame, ndb_threads: pd.DataFrame | None = None) -> None:
         self._processes = processes
-        self._ndb_threads = ndb_threads
+        # Without threads, `of_threads` finds none.
+        self._ndb_threads = processes.iloc[:0] if ndb_threads is None else ndb_threads
 
     @cached_property
     def roles(self) -> pd.DataFrame:
@@ -129,7 +130,7 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     role, `<role>_us`.
     """
     good = summary.good(runs)
-    used = Usage(processes, processes.iloc[:0]).roles.reindex(columns=list(QUERY_ROLES))
+    used = Usage(processes).roles.reindex(columns=list(QUERY_ROLES))
     used = used.reindex(good["run_id"].astype(str)).set_index(good.index)
     costs = 1e4 * used.div(good["qps"].astype(float), axis=0)
     keys = summary.point_columns(good)
@@ -160,7 +161,7 @@ def serving_us_by_role(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFr
     Microseconds by the index of `runs`, a column `<role>_us` for each of `QUERY_ROLES`; NaN where
     CPU was not recorded.
     """
-    usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
+    usage, ids = Usage(processes), runs["run_id"].astype(str)
     used = usage.roles.reindex(columns=list(QUERY_ROLES)).assign(mysqld=_serving_pct(usage, runs))
     used = used.reindex(ids).set_index(ids.index)
     return 1e4 * used.div(runs["qps"].astype(float), axis=0).rename(columns="{}_us".format)
@@ -176,7 +177,7 @@ def idle_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
     Parameters, index and errors are those of `serving_us_by_role`.
     """
-    usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
+    usage, ids = Usage(processes), runs["run_id"].astype(str)
     return ids.map(usage.roles["mysqld"].sub(_serving_pct(usage, runs)))
 
 

@@ -110,9 +110,9 @@ def share(values: Values, confidence: float = CONFIDENCE) -> Estimate:
     return _bounded(np.asarray(values, float), confidence, 1.0, scale, back)
 
 
-def geometric(values: Values, confidence: float = CONFIDENCE) -> Estimate:
+def geometric(values: Values) -> Estimate:
     """Return the geometric mean of positive values with the t interval of their logarithms."""
-    return from_logs(mean(_logs(values), confidence))
+    return from_logs(mean(_logs(values)))
 
 
 def from_logs(logs: Estimate) -> Estimate:

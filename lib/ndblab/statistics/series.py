@@ -100,9 +100,7 @@ def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFID
     return Estimate(float(value), float(value - half), float(value + half))
 
 
-def prefix_ratio(
-    values: pd.Series, seconds: float, interval_s: float = 1.0, confidence: float = CONFIDENCE
-) -> Estimate:
+def prefix_ratio(values: pd.Series, seconds: float, interval_s: float = 1.0) -> Estimate:
     """Return the mean of the first seconds over the mean of the whole run.
 
     The start and the rest may differ in level, so the interval comes from how much windows of that
@@ -118,7 +116,7 @@ def prefix_ratio(
     if number < _FEWEST_WINDOWS or x.size < _FEWEST_SAMPLES:
         return Estimate(value)
     windows = x[first : first * (number + 1)].reshape(number, first).mean(axis=1)
-    half = float(t(number - 1, confidence) * windows.std(ddof=1) / x.mean())
+    half = float(t(number - 1) * windows.std(ddof=1) / x.mean())
     return Estimate(value, max(0.0, value - half), value + half)
 
 

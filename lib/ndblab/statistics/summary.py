@@ -1,7 +1,6 @@
 """From runs to one row per point: which runs are good, their means, and the peaks.
 
-In: tables of a dataset. Out: tables with 95 % confidence intervals. No run is dropped without a
-mark, and no failed run is averaged.
+No run is dropped without a mark, and no failed run is averaged.
 """
 
 from __future__ import annotations

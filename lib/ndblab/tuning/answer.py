@@ -54,7 +54,7 @@ def headline(outcome: Outcome, wanted: Wanted) -> str:
     if outcome.winner:
         own = kept(outcome)
         many = _NUMBERS.get(len(own), f"these {len(own)}")
-        return f"Set {many}: {gain(outcome.winner.ratio, wanted.goal)}"
+        return f"Set {many}: {gain(outcome.winner.ratio, wanted.request.goal)}"
     waiting = [finalist for finalist in outcome.finalists if finalist.open and finalist.blocks]
     words = "no gain is confirmed so far" if waiting else "nothing found"
     words = f"Keep your configuration: {words}"
@@ -74,7 +74,7 @@ def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
     others = [
         f"{_BESIDE[goal]} {less_or_more(*ratio)}"
         for goal, ratio in _beside(outcome, changes).items()
-        if goal != wanted.goal and ratio.bounded
+        if goal != wanted.request.goal and ratio.bounded
     ]
     restarts = choice.restarts(Sides((), wanted.settings(kept(outcome))))
     text = f"{', '.join([text, *others])}; {restarts}"
@@ -148,7 +148,7 @@ def to_json(outcome: Outcome, wanted: Wanted, changes: Changes) -> dict:
     A ratio above 1 is a gain, except that ratios "beside" are over the baseline.
     """
     return {
-        "goal": wanted.goal,
+        "goal": wanted.request.goal,
         "headline": headline(outcome, wanted),
         "winner": wanted.space.typed(outcome.winner.configuration) if outcome.winner else [],
         "baseline": [str(setting) for setting in wanted.baseline],

@@ -25,19 +25,14 @@ from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import contrasts
 from ndblab.tuning.history import BASE_RANGE, COMPANY, DISTURBED, OK, OWN_RANGE, Record, Trial
 from ndblab.tuning.space import BASELINE, Configuration
-from ndblab.tuning.wanted import NAME, Wanted, alone
+from ndblab.tuning.wanted import GOAL, GOALS, NAME, Wanted, alone
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.dataset import Dataset, Writer
-    from ndblab.install import Binaries
-    from ndblab.machine.host import Host
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
 
-GOAL = "throughput"
-GOALS = {GOAL: 0, "p95": 1, "cpu": 2}
-"""Goals of a search, each with its place in the result of `judged.blocks`."""
 RANGES = {A: BASE_RANGE, B: OWN_RANGE}
 FAILURES = 2
 """Number of failed blocks or starts after which a trial is over."""
@@ -52,8 +47,6 @@ class Executor:
     """
 
     wanted: Wanted
-    binaries: Binaries
-    machine: Host
     clusters: Clusters
     say: Callable[[str], None] = print
     on_block: Callable[[Trial, int], None] = lambda trial, block: None
@@ -78,10 +71,11 @@ class Executor:
             self.clusters.close()
             status = _said(failure)
         data = self.writer.snapshot()
-        gains = gains_of(data, trial.contrast, self.wanted.goal)
+        goal = self.wanted.request.goal
+        gains = gains_of(data, trial.contrast, goal)
         levels = self._levels(data, trial)
         seconds = round(time.monotonic() - began_s, 1)
-        beside = [] if self.wanted.goal == GOAL else gains_of(data, trial.contrast, GOAL)
+        beside = [] if goal == GOAL else gains_of(data, trial.contrast, GOAL)
         return Record(
             trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
         )
@@ -100,9 +94,9 @@ class Executor:
             shape=wanted.shape(trial),
             after_start=lambda cluster, variant: self._shown(trial, cluster, variant),
         )
-        size = wanted.size(experiment, wanted.servers(trial))
-        places = start_stop.places(start_stop.home(), wanted.port)
-        plans = experiment.plans(size, "auto", self.machine, places)
+        size = experiment.size(wanted.request.profile, wanted.given(trial))
+        places = start_stop.places(start_stop.home(), wanted.request.port)
+        plans = experiment.plans(size, "auto", self.clusters.machine, places)
         # A cluster that was started for other variants may serve these too.
         self.clusters.experiment, self.clusters.size = experiment, size
         self.clusters.plans = plans
@@ -115,17 +109,17 @@ class Executor:
 
     def _check(self, trial: Trial, plans: Mapping[str, Plan]) -> None:
         """Refuse configurations that the programs do not accept, or that need too much memory."""
-        both = {A: trial.against, B: trial.configuration}
+        machine, both = self.clusters.machine, {A: trial.against, B: trial.configuration}
         settings = {side: self.wanted.settings(own) for side, own in both.items()}
         for side, own in both.items():
             if own not in self._checked:
-                read_back.effective(self.binaries, plans[side], settings[side])
-                choice.check_memory(self.machine, plans[side], settings[side], side)
-                feasible.check_size(self.machine, plans[side])
+                read_back.effective(self.clusters.binaries, plans[side], settings[side])
+                choice.check_memory(machine, plans[side], settings[side], side)
+                feasible.check_size(machine, plans[side])
                 self._checked.add(own)
         if trial.design == TWINS:
             needed = sum(choice.needed_bytes(plans[side], settings[side]) for side in both)
-            if needed > self.machine.memory_available_bytes:
+            if needed > machine.memory_available_bytes:
                 raise LabError(
                     "There is no memory for this configuration beside the other",
                     found=f"{needed >> 20} MiB needed",
@@ -197,7 +191,7 @@ class Executor:
         if good.empty:
             return {}
         qps, p95_ms = good["qps"].mean(), good["latency_p95_ms"].mean()
-        ranges = ranges_of(data, trial.contrast, self.wanted.goal)
+        ranges = ranges_of(data, trial.contrast, self.wanted.request.goal)
         return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3), **ranges}
 
 

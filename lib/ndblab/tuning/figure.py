@@ -55,7 +55,7 @@ def draw(data: Dataset, history: History, outcome: Outcome, wanted: Wanted) -> F
     )
     with sheet.page(1.7 + 0.26 * len(rows)) as figure:
         forest.draw(
-            figure.subplots(), pd.DataFrame(rows), _LABELS[wanted.goal],
+            figure.subplots(), pd.DataFrame(rows), _LABELS[wanted.request.goal],
             each=pd.concat(blocks, ignore_index=True) if blocks else None,
         )  # fmt: skip
         head = Head(f"{answer.headline(outcome, wanted)}.", notes)

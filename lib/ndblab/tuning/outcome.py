@@ -33,18 +33,11 @@ quantile says little more than that nothing is known."""
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A configuration to confirm, with the search's estimate of its gain, a logarithm."""
-
-    configuration: Configuration
-    searched: float
-
-
-@dataclass(frozen=True)
 class Finalist:
-    """A configuration that is being confirmed. Gains are logarithms; NaN before they are known.
+    """A configuration to confirm. Gains are logarithms; NaN before they are known.
 
-    `rejected` says why it is out whatever its gain; empty if it is not.
+    `searched` is the search's own estimate. `rejected` says why it is out whatever its gain; empty
+    if it is not.
     """
 
     configuration: Configuration
@@ -104,10 +97,9 @@ class Outcome:
 
 
 def judge(
-    history: History, candidates: Sequence[Candidate], limits: Iterable[Limit] = ()
+    history: History, candidates: Sequence[Finalist], limits: Sequence[Limit] = ()
 ) -> Outcome:
     """Judge a search as far as it has come."""
-    limits = tuple(limits)
     confidence = 1 - ERROR / max(1, len(candidates))
     out = history.failures() | rejected(history, limits)
     if not any(limit.quantity == "throughput" for limit in limits):
@@ -131,13 +123,12 @@ def judge(
     )  # fmt: skip
 
 
-def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, str]:
+def rejected(history: History, limits: Sequence[Limit]) -> dict[Configuration, str]:
     """Return why configurations that run are out: the limit they break, or how much they vary.
 
     Whether a limit is kept is for the confirmation to say, once it has a block.
     """
     reasons: dict[Configuration, str] = {}
-    limits = tuple(limits)
     for record in (*history.of(SEARCH).contrasts, *history.of((CONFIRM,)).contrasts):
         own = record.trial.configuration
         if record.trial.stage == CONFIRM and record.gains:
@@ -151,7 +142,7 @@ def rejected(history: History, limits: Iterable[Limit]) -> dict[Configuration, s
 
 
 def _slower(
-    history: History, candidates: Iterable[Candidate], confidence: float
+    history: History, candidates: Iterable[Finalist], confidence: float
 ) -> dict[Configuration, str]:
     """Return which finalists lose throughput for another goal, and how much.
 

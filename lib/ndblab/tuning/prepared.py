@@ -13,21 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import start_stop
-from ndblab.comparing import choice, comparison, knobs, made, read_back, sides
-from ndblab.comparing.sides import Setting, Sides
+from ndblab.comparing import choice, comparison, knobs, read_back, sides
+from ndblab.comparing.sides import Setting
 from ndblab.design import time_needed
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.machine.own_cgroup import CpuController
 from ndblab.measuring import dry_run, feasible
-from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.tuning import screening
 from ndblab.tuning import space as spaces
 from ndblab.tuning.search import Search
 from ndblab.tuning.space import BASELINE, Space
-from ndblab.tuning.wanted import NAME, OF_THE_BRIEF, Limit, Wanted, named
+from ndblab.tuning.wanted import NAME, OF_THE_BRIEF, Request, Wanted, alone, named
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
@@ -51,16 +50,13 @@ class Tuning:
     machine: Host
     workload: str
     no_twins: str
-    minutes: int = 0
-    elsewhere: bool = False
-    """Whether the host is only described: nothing can be started there from here."""
     threads: str = ""
     left_out: tuple[str, ...] = ()
     """Knobs that are not searched, each with the reason."""
 
     def plan(self) -> str:
         """Say what will be tried, how and for how long, before anything is started."""
-        space, search = self.wanted.space, self.search
+        space, search, request = self.wanted.space, self.search, self.wanted.request
         cheap = [tunable.word for tunable in space.tunables if space.cheap(tunable)]
         rows = screening.rows(space, search.seed)
         blocks_s = ", ".join(f"{name} {duration(s)}" for name, s in space.block_s.items())
@@ -74,7 +70,7 @@ class Tuning:
             [
                 *lines,
                 f"under {self.workload}, {count(self.wanted.load.clients, 'client')}, for "
-                f"{self.wanted.goal}, {self.minutes} min",
+                f"{request.goal}, {request.limit} min",
                 f"a block takes: {blocks_s}{instead}",
                 f"changed while a cluster runs: {', '.join(cheap) or 'none'}",
                 f"{first}{count(len(rows), 'trial')} of the screening, a race and "
@@ -82,51 +78,31 @@ class Tuning:
                 "prediction, not measured: a confirmed gain is known to within "
                 f"{100 * math.expm1(search.half_width):.1f} % at best, with the noise of equal "
                 "configurations on 2 CPUs; unequal ones vary more between starts",
-                *([_THERE] if self.elsewhere else []),
+                *([_THERE] if request.described else []),
             ]
         )
 
 
-def prepare(
-    words: Sequence[str],
-    binaries: Binaries,
-    workload: Workload,
-    minutes: int,
-    knob_file: str | None,
-    goal: str,
-    kept: tuple[Limit, ...],
-    clients: object,
-    profile: str,
-    overrides: Mapping[str, object],
-    port: int | str | None = None,
-    described: str | None = None,
-) -> Tuning:
+def prepare(request: Request, binaries: Binaries, workload: Workload) -> Tuning:
     """Decide what is searched and how, and check the baseline before anything is started.
 
     LabError if a setting is refused, nothing can be changed, or the time is too short.
-
-    Parameters
-    ----------
-    described : another host, as `dry_run.host_of` takes it; None for this one.
     """
+    described = request.described
     machine = dry_run.host_of(described)
     others = comparison.known_to(binaries, machine)
-    baseline = _baseline(words, others)
+    baseline = _baseline(request.words, others)
     if described is not None:
         machine = _with_quotas(machine)
-    load = made.load(
-        Sides((), (), baseline), workload.name, 1,
-        None if clients is None else number.whole("--clients", clients), machine.usable_cpus,
-    )  # fmt: skip
-    bare = Wanted(baseline, Space((), {}), load, profile, overrides, goal, port)
-    experiment, servers = bare.base()
-    size = bare.size(experiment, servers)
-    places = start_stop.places(start_stop.home(), port)
+    load = request.common(alone(baseline), workload.name, machine.usable_cpus)
+    bare = Wanted(baseline, Space((), {}), load, request)
+    experiment, size, _ = bare.base()
+    places = start_stop.places(start_stop.home(), request.port)
     plan = experiment.plans(size, "auto", machine, places)[DEFAULT_VARIANT]
     if described is None:
         feasible.check(machine, plan)
     current = _current(bare, read_back.effective(binaries, plan, baseline))
-    rows = spaces.table(Path(knob_file) if knob_file else None)
+    rows = spaces.table(Path(request.knob_file) if request.knob_file else None)
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
     tunables = _served(tunables, bare.point(BASELINE, DEFAULT_VARIANT).clients)
     left_out = _left_out(rows, tunables, current, others)
@@ -134,12 +110,13 @@ def prepare(
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
     _check_knobs(tunables, left_out)
     space = _space(bare, tunables, STARTS if no_twins else TWINS, workload.takes_turns)
-    search = Search(space, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
-    _check_time(search, minutes)
+    budget_s = 60 * request.limit - time_needed.sweep_s(experiment, size)
+    search = Search(space, budget_s, size.seed, request.kept)
+    _check_time(search, request.limit)
     wanted = dataclasses.replace(bare, space=space)
     return Tuning(
-        wanted, search, binaries, machine, workload.label, no_twins, minutes,
-        described is not None, _threads(plan, baseline), left_out,
+        wanted, search, binaries, machine, workload.label, no_twins, _threads(plan, baseline),
+        left_out,
     )  # fmt: skip
 
 
@@ -207,8 +184,8 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
     ----------
     turns : whether the clients of the load can take turns.
     """
-    experiment, servers = bare.base()
-    size, point = bare.size(experiment, servers), bare.point(BASELINE, DEFAULT_VARIANT)
+    experiment, size, _ = bare.base()
+    point = bare.point(BASELINE, DEFAULT_VARIANT)
     in_turn = _in_turn(tunables, dear, point.servers) if turns else ()
     block_s = {
         design: time_needed.block_s(

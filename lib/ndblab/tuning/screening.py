@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from ndblab.tuning.history import History
 from ndblab.tuning.space import Configuration, Space, Tunable, Value
@@ -42,11 +41,6 @@ class Effect:
         idle settings that they have without the deviation.
         """
         return self.mean - DOUBT * self.deviation > WORTH / 2
-
-    @property
-    def chance(self) -> float:
-        """Return the chance that it is worth a setting."""
-        return float(scipy.special.ndtr((self.mean - WORTH) / self.deviation))
 
 
 def rows(space: Space, seed: int) -> tuple[Configuration, ...]:

@@ -92,7 +92,7 @@ class Search:
         doubt = ablation.unsettled(self.space, history, judged.winner.configuration)
         return replace(judged, doubtful=doubt)
 
-    def finalists(self, history: History) -> list[outcome.Candidate]:
+    def finalists(self, history: History) -> list[outcome.Finalist]:
         """Return what to confirm: the best of the search, without settings that add nothing.
 
         First come the values that seem best together, then the configurations with the highest
@@ -104,12 +104,12 @@ class Search:
         search = history.of((EXPERT, SCREEN, RACE))
         failed = self._infeasible(search)
         known = screening.effects(self.space, search)
-        best: dict[Configuration, outcome.Candidate] = {}
+        best: dict[Configuration, outcome.Finalist] = {}
         own = screening.best(self.space, search)
         if own and own not in failed and search.records:
             searched = history.gains(RACE, own)
             expected = searched.mean() if len(searched) else sum(known[pair].mean for pair in own)
-            best[own] = outcome.Candidate(own, float(expected))
+            best[own] = outcome.Finalist(own, float(expected))
         tried = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
         for record in sorted(tried, key=lambda r: -self._shrunk(r)):
             if self._shrunk(record) <= 0 or len(best) == self._finalists:
@@ -121,11 +121,11 @@ class Search:
             }
             own = self.space.effective(kept)
             if own and own not in failed and own not in best:
-                best[own] = outcome.Candidate(own, sum(record.gains) / len(record.gains))
+                best[own] = outcome.Finalist(own, sum(record.gains) / len(record.gains))
         for record in history.of((CONFIRM,)).contrasts:
             # What has been confirmed stays, whatever a longer search then prefers.
             own = record.trial.configuration
-            best.setdefault(own, outcome.Candidate(own, math.nan))
+            best.setdefault(own, outcome.Finalist(own, math.nan))
         return list(best.values())
 
     @property
@@ -139,15 +139,13 @@ class Search:
         history: History,
         stage: str,
         own: Configuration,
-        blocks: int,
         until_s: float,
         against: Configuration = BASELINE,
     ) -> Trial | None:
-        """Return a trial if it can end in time."""
+        """Return a trial of one more block than there is, if it can end in time."""
         design = self.space.dear if stage == CONFIRM else self.space.design(own, against)
-        missing = blocks - len(history.gains(stage, own, against))
-        needed_s = missing * self._block_s(history, design)
-        fits = history.seconds + needed_s <= until_s
+        blocks = len(history.gains(stage, own, against)) + 1
+        fits = history.seconds + self._block_s(history, design) <= until_s
         return Trial(stage, own, blocks, design, against) if fits else None
 
     def _block_s(self, history: History, design: str) -> float:
@@ -164,13 +162,13 @@ class Search:
         own = self.space.expert
         if not own or history.find(EXPERT, own):
             return None
-        return self._trial(history, EXPERT, own, 1, self.search_s)
+        return self._trial(history, EXPERT, own, self.search_s)
 
     def _screen(self, history: History) -> Trial | None:
         until_s = min(self.search_s, max(SCREENED * self.budget_s, self.search_s / 2))
         for own in screening.rows(self.space, self.seed):
             if history.find(SCREEN, own) is None:
-                return self._trial(history, SCREEN, own, 1, until_s)
+                return self._trial(history, SCREEN, own, until_s)
         return None
 
     def _race(self, history: History) -> Trial | None:
@@ -184,8 +182,7 @@ class Search:
         for _ in range(DRAWS):
             own = screening.drawn(self.space, searched, failed, rng)
             if own and own not in failed:
-                blocks = len(history.gains(RACE, own)) + 1
-                return self._trial(history, RACE, own, blocks, self.search_s)
+                return self._trial(history, RACE, own, self.search_s)
         return None
 
     def _shrunk(self, record: Record) -> float:
@@ -218,7 +215,7 @@ class Search:
         if not alive:
             return None
         least = min(alive, key=lambda finalist: finalist.blocks)
-        return self._trial(history, CONFIRM, least.configuration, least.blocks + 1, until_s)
+        return self._trial(history, CONFIRM, least.configuration, until_s)
 
     def _may_win(self, history: History, finalist: outcome.Finalist, confidence: float) -> bool:
         """Return whether a look in the time left may confirm a finalist."""
@@ -239,8 +236,7 @@ class Search:
         fewer = ablation.reduced(self.space, history, whole, doubt)
         if fewer is None:
             return None
-        blocks = len(history.gains(ABLATE, fewer, whole)) + 1
-        return self._trial(history, ABLATE, fewer, blocks, self.budget_s, whole)
+        return self._trial(history, ABLATE, fewer, self.budget_s, whole)
 
     def _exclude(self, history: History) -> Trial | None:
         """Narrow down what may have been missed, if nothing was found.
@@ -261,8 +257,7 @@ class Search:
         for own in sorted(means, key=lambda own: (-limits.get(own, math.inf), -means[own])):
             stage, design, lacking = self._narrowed(history, own)
             if history.seconds + lacking * self._block_s(history, design) <= self.budget_s:
-                blocks = len(history.gains(stage, own)) + 1
-                return self._trial(history, stage, own, blocks, self.budget_s)
+                return self._trial(history, stage, own, self.budget_s)
             if own in limits:
                 return None
         return None

@@ -24,7 +24,6 @@ Value = int | str
 Configuration = tuple[tuple[str, Value], ...]
 """What differs from the baseline: names and values, sorted by name; empty for the baseline."""
 BASELINE: Configuration = ()
-CHEAP = (knobs.LIVE, knobs.SESSION)
 ALL = "*"
 """A line of the user's file with this name and no value removes all knobs of the lab's table."""
 _OF_CPUS = re.compile(r"(?:(\d+)\*)?cpus(?:/(\d+))?")
@@ -50,7 +49,8 @@ class Tunable:
     @property
     def cheap(self) -> bool:
         """Return whether it is changed while a cluster runs."""
-        return self.knob.change in CHEAP and self.knob.file in (knobs.MY_CNF, knobs.LAB)
+        own = self.knob.file in (knobs.MY_CNF, knobs.LAB)
+        return own and self.knob.change in knobs.WHILE_RUNNING
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from ndblab.formatting import listed
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
-from ndblab.tuning.executing import GOALS
 from ndblab.tuning.history import CONFIRM, contrast
 from ndblab.tuning.outcome import ERROR
+from ndblab.tuning.wanted import GOALS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,10 +92,7 @@ def _memory(data: Dataset, name: str, confidence: float) -> Estimate:
     processes = data.tables["processes"]
     nodes = processes[~processes["role"].isin(CLIENT_ROLES)]
     held = nodes.groupby(nodes["run_id"].astype(str))["rss_bytes"].sum()
-    try:
-        return contrasts.ratio(-contrasts.log_ratios(data.slices, name, held), confidence)
-    except MissingData:
-        return Estimate(math.nan)
+    return contrasts.ratio(judged.block_logs(data.slices, held, name), confidence)
 
 
 def table(answer: Mapping[str, Any]) -> pd.DataFrame:
@@ -108,16 +105,12 @@ def table(answer: Mapping[str, Any]) -> pd.DataFrame:
     """
     chosen = next((e for e in answer["finalists"] if e["configuration"] == answer["winner"]), None)
     rows = [
-        {
-            "number": number, "settings": listed(own), "winner": finalist is chosen,
-            "quantity": quantity, "ratio": ratio["value"], "low": ratio["low"],
-            "high": ratio["high"],
-        }
+        (number, listed(own), finalist is chosen, quantity, *map(ratio.get, Estimate._fields))
         for number, finalist in enumerate(answer["finalists"], 1)
         for own in [finalist["configuration"]]
         for quantity, ratio in finalist["beside"].items()
         if not (quantity == MEMORY and any(w.startswith(f"{_SERVERS}=") for w in own))
-    ]  # fmt: skip
+    ]
     columns = ["number", "settings", "winner", "quantity", "ratio", "low", "high"]
     ratios = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[-3:], float))
     ratios = ratios.dropna(subset="ratio").reset_index(drop=True)

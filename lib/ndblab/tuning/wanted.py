@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndblab.comparing import knobs, made
+from ndblab.comparing.request import Options
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B
 from ndblab.design.experiment import Experiment
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 NAME = "tune"
+GOAL = "throughput"
+GOALS = {GOAL: 0, "p95": 1, "cpu": 2}
+"""Goals of a search, each with its place in the result of `judged.blocks`."""
 OF_THE_BRIEF = ("servers=16", "data_nodes=25%")
 """The word "brief" as a baseline: what the lab's default lacks of the configuration with which the
 brief measured its 1.7 million queries/s. There, each data node had 32 of 256 logical CPUs; the
@@ -93,16 +97,52 @@ def limits(text: str) -> tuple[Limit, ...]:
 
 
 @dataclass(frozen=True)
+class Request(Options):
+    """The options of `./lab tune`; LabError if there is no such goal or limit.
+
+    The words are one side, the user's configuration; none for the lab's default. The minutes are
+    those of all sessions together.
+
+    Parameters
+    ----------
+    knob_file : CSV that adds, replaces or removes knobs (`space.table`).
+    goal : one of `GOALS`.
+    keep : as `limits` takes it.
+    described : another host, as `dry_run.host_of` takes it, for which only the plan is made.
+    """
+
+    USUAL_MINUTES = 60
+
+    knob_file: str | None = None
+    goal: str = GOAL
+    keep: str | None = None
+    described: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.goal not in GOALS:
+            raise LabError(
+                "Unknown --goal",
+                found=self.goal,
+                expected=", ".join(GOALS),
+                next_step="Choose one.",
+            )
+        _ = self.kept
+
+    @property
+    def kept(self) -> tuple[Limit, ...]:
+        """Return what a configuration must keep."""
+        return limits(self.keep) if self.keep else ()
+
+
+@dataclass(frozen=True)
 class Wanted:
-    """What a search is about: the user's own settings, the load, its size, and the goal."""
+    """What a search is about: the user's own settings, the knobs, the load, and the request."""
 
     baseline: tuple[Setting, ...]
     space: Space
     load: made.Load
-    profile: str
-    overrides: Mapping[str, object]
-    goal: str = "throughput"
-    port: int | str | None = None
+    request: Request
 
     def settings(self, configuration: Configuration) -> tuple[Setting, ...]:
         """Return all settings of a configuration."""
@@ -210,26 +250,24 @@ class Wanted:
             asked={
                 "baseline": [str(setting) for setting in self.baseline],
                 "knobs": {t.word: [t.current, *t.values] for t in self.space.tunables},
-                "goal": self.goal,
+                "goal": self.request.goal,
                 # A search with other kinds of blocks is another search.
                 **({"turns": list(self.space.turns)} if self.space.turns else {}),
             },
         )
 
-    def size(self, experiment: Experiment, servers: Sequence[int]) -> Profile:
-        """Return the size of an experiment whose clusters have up to so many servers."""
-        return experiment.size(self.profile, self.given(servers))
-
-    def given(self, servers: Sequence[int]) -> dict[str, object]:
-        """Return the overrides of a size."""
+    def given(self, trial: Trial) -> dict[str, object]:
+        """Return the overrides of the size that a trial's clusters have."""
         clients = {self.load.clients, *self._tried("clients")}
-        return {**self.overrides, "servers": sorted(set(servers)), "clients": sorted(clients)}
+        servers = set(self.servers(trial))
+        return self.request.given | {"servers": sorted(servers), "clients": sorted(clients)}
 
-    def base(self) -> tuple[Experiment, list[int]]:
-        """Return the experiment of the baseline alone, and the servers that it needs."""
+    def base(self) -> tuple[Experiment, Profile, dict[str, object]]:
+        """Return the experiment of the baseline alone, its size and the overrides of that."""
         point = self.point(BASELINE, DEFAULT_VARIANT)
         own = self.experiment([self.variant(BASELINE, DEFAULT_VARIANT)], [point])
-        return own, self.servers(Trial("", BASELINE, 0, ALTERNATION))
+        given = self.given(Trial("", BASELINE, 0, ALTERNATION))
+        return own, own.size(self.request.profile, given), given
 
     def servers(self, trial: Trial) -> list[int]:
         """Return numbers of servers, of which the clusters of a trial have the largest.

@@ -74,9 +74,8 @@ def running(
     If it is `watched`, the CPU of its process is sampled; not that of a pipeline, whose processes
     end at different times.
     """
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     began = time.monotonic()
-    with spawned(cluster, command, **streams) as child:
+    with spawned(cluster, command) as child:
         yield Action(child, began, timeout_s, checked, watched)
 
 

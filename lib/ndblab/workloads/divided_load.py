@@ -1,8 +1,5 @@
 """A load divided among several processes of sysbench, and their reports as one.
 
-In: a `Job`, or the reports of processes that ran at the same time. Out: a `Job` for each process,
-or one `Report`. Pure.
-
 sysbench reports percentiles, not the latencies behind them. The percentile of several processes
 lies somewhere between theirs: it is not known, and left empty.
 """

@@ -150,8 +150,7 @@ def executing(
     tolerated_errors: float = 0.0,
 ) -> Iterator[Execution]:
     """Execute sysbench against a cluster; nothing of it outlives the `with` block."""
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with spawned(cluster, command, **streams) as child:
+    with spawned(cluster, command) as child:
         yield Execution(child, timeout_s, asked_s, tolerated_errors)
 
 

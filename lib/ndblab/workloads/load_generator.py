@@ -8,6 +8,7 @@ means for a sweep.
 from __future__ import annotations
 
 import shlex
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -154,8 +155,11 @@ def spawned(
     """Run a command against a cluster until it ends, or the `with` block does.
 
     At the end of the block it is killed, with all that it has started. It runs on the host of the
-    load generators, or on the lab's own if it is `beside_lab`.
+    load generators, or on the lab's own if it is `beside_lab`. Its standard input is empty, and
+    both outputs are pipes, unless `streams` say otherwise.
     """
+    pipe = subprocess.PIPE
+    streams = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **streams}
     if command.host and not beside_lab:
         streams["host"] = command.host
     spawn = cluster.spawn_beside_lab if beside_lab else cluster.spawn_client

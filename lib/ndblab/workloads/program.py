@@ -51,8 +51,7 @@ def fill(cluster: Cluster, command: Command, tables: str, rows: int) -> Filled:
 
 def ended(cluster: Cluster, command: Command) -> tuple[str, int]:
     """Run a program that fills tables to its end; return its output and its exit status."""
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    with spawned(cluster, command, **streams) as child:
+    with spawned(cluster, command, stderr=subprocess.STDOUT) as child:
         try:
             text, _ = child.communicate(timeout=FILL_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -1,7 +1,6 @@
 """sysbench: the load generator of every workload that is one of its scripts, or of the lab's own.
 
-In: a `Job`. Out: its commands and, run on a cluster, the report that sysbench printed. It never
-retries, and a run that sysbench itself calls a failure is a report with that status.
+It never retries, and a run that sysbench itself calls a failure is a report with that status.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ndblab.measuring import measurement
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning import answer, prepared, space
 from ndblab.tuning.outcome import Finalist, Outcome
-from ndblab.tuning.wanted import Wanted
+from ndblab.tuning.wanted import Request, Wanted
 from tuning.test_answer import BOTH, SPACE, WINNER
 
 OTHER = Finalist(space.without(BOTH, "ndb_batch_size"), math.log(1.3), blocks=1)
@@ -27,7 +27,7 @@ OTHER = Finalist(space.without(BOTH, "ndb_batch_size"), math.log(1.3), blocks=1)
 def over(*finalists: Finalist) -> SimpleNamespace:
     """Return the dataset of a search that ended with these finalists."""
     brief = prepared._baseline(["brief"], ())
-    wanted = Wanted(brief, SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
+    wanted = Wanted(brief, SPACE, made.Load("oltp_point_select", 1, 16), Request())
     winner = finalists[0] if finalists else None
     outcome = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
     changes = {winner.configuration: {"p95": Estimate(0.92, 0.87, 0.97)}} if winner else {}

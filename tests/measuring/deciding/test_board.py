@@ -10,7 +10,7 @@ import pytest
 from measuring.deciding.simulated import Found, below_one, contrast
 from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, ONE_START, REPRODUCED
 from ndblab.measuring.deciding.board import Board, bar
-from ndblab.measuring.deciding.loop import Standing
+from ndblab.measuring.deciding.choice import Standing
 from ndblab.statistics.estimate import Estimate
 
 OVERLOAD = contrast("overload", "F6-overload", "P-tc")

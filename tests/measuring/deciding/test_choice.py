@@ -8,6 +8,7 @@ import math
 from measuring.deciding.simulated import Found, contrast
 from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, RULED_OUT, UNKNOWN
 from ndblab.measuring.deciding import choice
+from ndblab.measuring.deciding.choice import Standing
 from ndblab.statistics.sequential import LOOKS
 
 Z = contrast("z", "c5")
@@ -31,7 +32,7 @@ def likely(**chances: dict[int, float]) -> Found:
 
 def chosen(findings: dict, blocks: tuple[int, int], left_s: float = 1000) -> str | None:
     done = dict(zip("xy", blocks, strict=True))
-    contrast = choice.choose([X, Y], findings, done, left_s, BLOCK_S)
+    contrast = choice.choose([X, Y], Standing(findings, done, BLOCK_S), left_s)
     return contrast and contrast.name
 
 
@@ -47,7 +48,8 @@ def test_a_first_look_that_seldom_decides_waits_for_one_that_does_more_often():
     findings = {"c1": waiting(x=None), "c4": waiting(y=None)}
     for chance, first in ((0.5, "y"), (0.2, "x")):
         both = [X, dataclasses.replace(Y, first_look=chance)]
-        contrast = choice.choose(both, findings, {"x": 0, "y": 0}, 1000, BLOCK_S)
+        standing = Standing(findings, {"x": 0, "y": 0}, BLOCK_S)
+        contrast = choice.choose(both, standing, 1000)
         assert contrast
         assert contrast.name == first
 
@@ -123,13 +125,13 @@ def test_a_claim_that_waits_for_nothing_gets_one_look():
 
 
 def test_the_time_a_claim_still_takes_is_that_of_all_its_contrasts():
-    blocks = {"x": 4, "y": 6}
+    standing = Standing({}, {"x": 4, "y": 6}, BLOCK_S)
     both = {"x": {6: 0.3, 9: 0.6}, "y": {9: 0.7}}
-    assert choice.more_s(both, blocks, BLOCK_S) == 5 * 20 + 3 * 15
-    assert choice.more_s({"x": None}, {"x": 0}, BLOCK_S) == 4 * 20
-    assert choice.more_s({"x": None}, blocks, BLOCK_S) == 2 * 20
-    assert choice.more_s({"x": {100: 0.5}}, blocks, BLOCK_S) == math.inf
-    assert choice.more_s({}, blocks, BLOCK_S) == math.inf
+    assert standing.more_s(both) == 5 * 20 + 3 * 15
+    assert Standing({}, {"x": 0}, BLOCK_S).more_s({"x": None}) == 4 * 20
+    assert standing.more_s({"x": None}) == 2 * 20
+    assert standing.more_s({"x": {100: 0.5}}) == math.inf
+    assert standing.more_s({}) == math.inf
 
 
 def test_contrasts_without_open_claims_take_turns_up_to_their_own_number_of_blocks():
@@ -137,16 +139,18 @@ def test_contrasts_without_open_claims_take_turns_up_to_their_own_number_of_bloc
     x, y = (dataclasses.replace(contrast(name), blocks=5) for name in "xy")
 
     def next_one(done: dict[str, int], findings: dict) -> str | None:
-        contrast = choice.choose([x, y, Z], findings, {"z": 4, **done}, 1000, {**BLOCK_S, "z": 1.0})
+        standing = Standing(findings, {"z": 4, **done}, {**BLOCK_S, "z": 1.0})
+        contrast = choice.choose([x, y, Z], standing, 1000)
         return contrast and contrast.name
 
     assert next_one({"x": 2, "y": 2}, {"c5": waiting(z=None)}) == "z"
     assert next_one({"x": 2, "y": 2}, {}) == "x"
     assert next_one({"x": 3, "y": 2}, {}) == "y"
     assert next_one({"x": 5, "y": 5}, {}) is None
-    assert choice.stop_at(x, 2, {}) == choice.stop_at(Z, 2, {}) == 3
+    assert {choice.stop_at(own, Standing({}, {"x": 2, "z": 2}, {})) for own in (x, Z)} == {3}
     waited_for = {"c5": waiting(z=None)}
-    assert [choice.stop_at(Z, done, waited_for) for done in (0, 1, 2, 4)] == [1, 2, 4, 6]
+    stops = [choice.stop_at(Z, Standing(waited_for, {"z": done}, {})) for done in (0, 1, 2, 4)]
+    assert stops == [1, 2, 4, 6]
 
 
 def test_time_for_blocks_that_no_claim_waits_for_is_kept_back():
@@ -156,7 +160,7 @@ def test_time_for_blocks_that_no_claim_waits_for_is_kept_back():
 
     def chosen(left_s: float, own_blocks: int = 0) -> str | None:
         blocks, block_s = {"x": 6, "own": own_blocks}, {"x": 20.0, "own": 20.0}
-        contrast = choice.choose([X, own], open_claim, blocks, left_s, block_s)
+        contrast = choice.choose([X, own], Standing(open_claim, blocks, block_s), left_s)
         return contrast and contrast.name
 
     assert chosen(101) == "x"

@@ -12,7 +12,8 @@ from measuring.deciding.simulated import Found, Silent, World
 from ndblab.judging.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
 from ndblab.machine import interference as company
 from ndblab.measuring.deciding import choice
-from ndblab.measuring.deciding.loop import FAILURES, Loop, Standing
+from ndblab.measuring.deciding.choice import Standing
+from ndblab.measuring.deciding.loop import FAILURES, Loop
 from ndblab.statistics.sequential import LOOKS
 
 

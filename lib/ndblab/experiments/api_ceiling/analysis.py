@@ -38,7 +38,7 @@ def lookup_us(rows: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     A row by run id with `<role>_us` and their sum `cpu_us`; NaN where CPU was not recorded.
     """
     ids = rows["run_id"].astype(str)
-    used = Usage(processes, processes.iloc[:0]).roles
+    used = Usage(processes).roles
     used = used.reindex(index=ids, columns=["mysqld", "ndbmtd", CLIENT, SYSBENCH])
     by_api = (rows["workload"].astype(str) == NDB_API).to_numpy()
     used["mysqld"] = used["mysqld"].where(~by_api, 0.0)

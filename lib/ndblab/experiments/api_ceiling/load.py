@@ -82,10 +82,9 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """
     if not cluster.query(_IS_THERE)[0][0]:
         _fill(cluster, job)
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     with (
         contextlib.closing(cluster.connect(len(cluster.plan.servers))) as connection,
-        spawned(cluster, commands(job)[0], **streams) as child,
+        spawned(cluster, commands(job)[0], stderr=subprocess.STDOUT) as child,
     ):
         yield Load(child, job, connection)
 

@@ -69,10 +69,9 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
         account.touch(mode=0o600)
         account.write_text(json.dumps(vars(cluster.account)))
         command = replace(command, argv=[*command.argv, f"--account={account}"])
-    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with (
         log.open("ab") as errors,
-        spawned(cluster, command, BESIDE_LAB, stderr=errors, **piped) as child,
+        spawned(cluster, command, BESIDE_LAB, stdin=subprocess.PIPE, stderr=errors) as child,
     ):
         load = Load(child, log, job)
         account.unlink(missing_ok=True)

@@ -61,8 +61,7 @@ def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.
             "rows_per_s": good["qps"].astype(float),
         }
     ).reset_index(drop=True)
-    used = Usage(processes, processes.iloc[:0]).roles
-    used = used.reindex(index=table["run_id"], columns=list(ROLES))
+    used = Usage(processes).roles.reindex(index=table["run_id"], columns=list(ROLES))
     for role in ROLES:
         table[f"{role}_us"] = 1e4 * used[role].to_numpy() / table["rows_per_s"]
     table["cpu_us"] = table[[f"{role}_us" for role in ROLES]].sum(axis=1, skipna=False)

@@ -43,8 +43,7 @@ def read(cluster: Cluster, job: Job, folder: Path, printed: str) -> Contents:
         with tools.script(job, folder).open("rb") as lines:
             return of_script(lines)
     command = tools.decompress(job, folder)
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    with spawned(cluster, command, **streams) as child:
+    with spawned(cluster, command, stderr=subprocess.DEVNULL) as child:
         held = of_script(child.stdout.buffer)
         if code := child.wait():
             raise LabError(_INCOMPLETE, found=f"{command.argv[0]}: {exit_reason(code)}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.experiments.read_write import FILTERED, TRANSACTION_QUERIES, lookups
+from ndblab.experiments.read_write import TRANSACTION_QUERIES, lookups
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import contrasts, summary
@@ -42,7 +42,6 @@ class Variations:
     """
 
     plain: pd.DataFrame
-    filtered: pd.DataFrame
     processes: pd.DataFrame
     lists: pd.DataFrame
     cpus: pd.Series
@@ -68,9 +67,8 @@ def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
     split = split[split["processes"].notna() & (split["servers"] == most)]
     alike = split["clients"].isin(split.loc[split["processes"] > 1, "clients"])
     top = runs[runs["servers"] == most]
-    filtered = top[top["workload"] == FILTERED]
     cpus = _cpus(tables["slices"], tables["processes"])
-    return Variations(plain, filtered, split[alike], lookups.best(top), cpus, most)
+    return Variations(plain, split[alike], lookups.best(top), cpus, most)
 
 
 def ratio(slices: pd.DataFrame, contrast: str) -> Estimate:
@@ -101,7 +99,7 @@ def _cpus(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     """Return the logical CPUs that each role used without quotas; empty if not measured."""
     try:
         whole = contrasts.whole(slices, UNDIVIDED)
-        usage = Usage(processes, processes.iloc[:0])
+        usage = Usage(processes)
         used = usage.of_roles([str(name) for name in whole["run_id"]]).mean() / 100
     except MissingData:
         return pd.Series(dtype=float)

@@ -70,7 +70,7 @@ def _one_server(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     runs = tables["runs"]
     runs = selection.good(runs[runs["servers"] == 1])
     # Of all servers of a sweep, the busiest is the one with clients.
-    usage, ids = cpu_use.Usage(tables["processes"], tables["processes"].iloc[:0]), runs["run_id"]
+    usage, ids = cpu_use.Usage(tables["processes"]), runs["run_id"]
     qps = intervals.means(runs, ["clients"], "qps")
     try:
         roles = {"mysqld": usage.of_serving(ids, 1), "ndbmtd": usage.of_roles(ids)["ndbmtd"]}

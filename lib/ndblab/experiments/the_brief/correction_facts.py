@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ndblab import discovery
 from ndblab.judging.publication import Anchor, Claim, Correction
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Plan
@@ -60,10 +61,5 @@ def percent(part: float, digits: int = 0) -> str:
 
 
 def shows(correction: str) -> Callable[[Check], Check]:
-    """Register a function as the arithmetic of this correction."""
-
-    def register(function: Check) -> Check:
-        CHECKS[correction] = function
-        return function
-
-    return register
+    """Make a function the arithmetic of this correction."""
+    return discovery.named(CHECKS, correction)

@@ -28,7 +28,7 @@ def query_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
     It is that of all MySQL servers, data nodes and load generators together.
     """
-    roles = Usage(processes, processes.iloc[:0]).roles
+    roles = Usage(processes).roles
     used = roles.reindex(columns=list(QUERY_ROLES)).sum(axis=1, min_count=1)
     qps = slices.set_index(slices["run_id"].astype(str))["qps"].astype(float)
     return (1e4 * used / qps.reindex(used.index)).dropna()

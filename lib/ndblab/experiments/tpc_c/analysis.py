@@ -138,7 +138,7 @@ def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
     slices, processes = tables["slices"], tables["processes"]
     good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
     ids = good["run_id"].astype(str)
-    used = Usage(processes, processes.iloc[:0]).roles.reindex(index=ids, columns=["ndbmtd"])
+    used = Usage(processes).roles.reindex(index=ids, columns=["ndbmtd"])
     cost = used["ndbmtd"] / good.set_index(ids)["qps"].astype(float)
     return contrasts.measured_ratio(slices, contrast, cost)
 

@@ -86,9 +86,8 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     with ExitStack() as stack:
         cursors = _cursors(cluster, job, stack)
         before = consistency.stands(cursors[0]), tables.counted(cursors)
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     began = time.monotonic()
-    with spawned(cluster, commands(job)[0], **streams) as child:
+    with spawned(cluster, commands(job)[0], stderr=subprocess.STDOUT) as child:
         yield Load(cluster, job, child, began, *before)
 
 

@@ -78,8 +78,7 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Execute the query for the run's seconds, for the length of a `with` block at most."""
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    with spawned(cluster, commands(job)[0], **streams) as child:
+    with spawned(cluster, commands(job)[0], stderr=subprocess.STDOUT) as child:
         yield Load(child, job)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast
     from ndblab.judging.publication import Claim
     from ndblab.judging.verdict import Finding
-    from ndblab.measuring.deciding.loop import Standing
+    from ndblab.measuring.deciding.choice import Standing
     from ndblab.statistics.estimate import Estimate
 
 WIDTH = 17
@@ -188,7 +188,7 @@ def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) 
 
 def _missing_s(standing: Standing, findings: Mapping[str, Finding]) -> dict[str, float]:
     return {
-        name: choice.more_s(finding.waits, standing.blocks, standing.block_s)
+        name: standing.more_s(finding.waits)
         for name, finding in findings.items()
         if finding.verdict in choice.OPEN
     }
@@ -207,6 +207,6 @@ def minutes(standing: Standing, findings: Mapping[str, Finding]) -> int:
     for name, seconds in _missing_s(standing, findings).items():
         if math.isfinite(seconds):
             for contrast, chances in standing.findings[name].waits.items():
-                alone = choice.more_s({contrast: chances}, standing.blocks, standing.block_s)
+                alone = standing.more_s({contrast: chances})
                 needed_s[contrast] = max(alone, needed_s.get(contrast, 0))
     return min(60, max(5, math.ceil(sum(needed_s.values()) / 60))) if needed_s else 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndblab.judging.verdict import INCONCLUSIVE, UNKNOWN
@@ -18,13 +19,46 @@ Waits = Mapping[str, Mapping[int, float] | None]
 OPEN = (INCONCLUSIVE, UNKNOWN)
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where the claims stand: findings by claim, whole blocks and seconds per block by contrast."""
+
+    findings: Mapping[str, Finding]
+    blocks: Mapping[str, int]
+    block_s: Mapping[str, float]
+
+    def waiting(self, contrast: Contrast) -> list[Waits]:
+        """Return all that each undecided claim waits for which waits for a contrast.
+
+        A claim that does not say what it waits for gets the first look of its contrasts, no more.
+        """
+        first = self.blocks[contrast.name] < LOOKS[0]
+        return [
+            finding.waits
+            for claim, finding in self.findings.items()
+            if finding.verdict in OPEN
+            and (
+                contrast.name in finding.waits
+                or (not finding.waits and claim in contrast.claims and first)
+            )
+        ]
+
+    def to_look_s(self, contrast: Contrast) -> float:
+        """Return the seconds from now to the first look of a contrast."""
+        return (LOOKS[0] - self.blocks[contrast.name]) * self.block_s[contrast.name]
+
+    def more_s(self, waits: Waits) -> float:
+        """Return the seconds to a claim's probable decision or next look; infinite if never."""
+        if not waits or not waits.keys() <= self.blocks.keys():
+            return math.inf
+        return sum(
+            _until(chances, self.blocks[name]) * self.block_s[name]
+            for name, chances in waits.items()
+        )
+
+
 def choose(
-    contrasts: Sequence[Contrast],
-    findings: Mapping[str, Finding],
-    blocks: Mapping[str, int],
-    seconds_left: float,
-    block_s: Mapping[str, float],
-    start_s: float = 0.0,
+    contrasts: Sequence[Contrast], standing: Standing, seconds_left: float, start_s: float = 0.0
 ) -> Contrast | None:
     """Choose the contrast with most to gain; None if all is done or no block fits the time left.
 
@@ -35,11 +69,9 @@ def choose(
 
     Parameters
     ----------
-    findings : by claim.
-    blocks : whole blocks so far, by contrast.
-    block_s : seconds that one block takes, by contrast.
     start_s : seconds of the cluster start that contrasts at half-way need.
     """
+    blocks, block_s = standing.blocks, standing.block_s
 
     def next_s(contrast: Contrast) -> float:
         half_way = contrast.half_way and blocks[contrast.name] == contrast.half_way
@@ -47,38 +79,26 @@ def choose(
 
     fit = [c for c in contrasts if next_look(blocks[c.name]) and next_s(c) <= seconds_left]
     wanted = [c for c in fit if blocks[c.name] < c.blocks]
-    claims_s = seconds_left - own_s(wanted, blocks, block_s, start_s)
-    possible = [
-        c for c in fit if open_claims(c, findings, blocks[c.name]) and next_s(c) <= claims_s
-    ]
+    claims_s = seconds_left - _own_s(wanted, standing, start_s)
+    possible = [c for c in fit if standing.waiting(c) and next_s(c) <= claims_s]
     if not possible:
         return min(wanted, key=lambda c: blocks[c.name], default=None)
-    possible = _same_start(possible, blocks, block_s, claims_s - start_s)
+    possible = _same_start(possible, standing, claims_s - start_s)
 
     def nearest_s(contrast: Contrast) -> float:
-        name, done = contrast.name, blocks[contrast.name]
-        waiting = (findings[claim].waits for claim in open_claims(contrast, findings, done))
-        return min(_until(waits.get(name), done) for waits in waiting) * block_s[name]
+        name, waiting = contrast.name, standing.waiting(contrast)
+        return min(_until(waits.get(name), blocks[name]) for waits in waiting) * block_s[name]
 
     return min(
         possible,
-        key=lambda c: (
-            -_decided_per_s(c, findings, blocks[c.name], block_s[c.name], claims_s),
-            nearest_s(c),
-            block_s[c.name],
-        ),
+        key=lambda c: (-_decided_per_s(c, standing, claims_s), nearest_s(c), block_s[c.name]),
     )
 
 
-def _decided_per_s(
-    contrast: Contrast,
-    findings: Mapping[str, Finding],
-    done: int,
-    block_s: float,
-    seconds_left: float,
-) -> float:
+def _decided_per_s(contrast: Contrast, standing: Standing, seconds_left: float) -> float:
     """Return the most claims per second that a look in the time left is expected to decide."""
-    waiting = [findings[claim].waits for claim in open_claims(contrast, findings, done)]
+    waiting, done = standing.waiting(contrast), standing.blocks[contrast.name]
+    block_s = standing.block_s[contrast.name]
     looks = ((look, (look - done) * block_s) for look in LOOKS if look > done)
     return max(
         (
@@ -91,10 +111,7 @@ def _decided_per_s(
 
 
 def _same_start(
-    possible: list[Contrast],
-    blocks: Mapping[str, int],
-    block_s: Mapping[str, float],
-    seconds_left: float,
+    possible: list[Contrast], standing: Standing, seconds_left: float
 ) -> list[Contrast]:
     """Return the contrasts to bring to half-way before the next cluster start, or else all.
 
@@ -102,10 +119,7 @@ def _same_start(
     them. A contrast is brought to half-way only if the time left allows its first look as well as
     those of the contrasts already there.
     """
-
-    def to_look_s(contrast: Contrast) -> float:
-        return (LOOKS[0] - blocks[contrast.name]) * block_s[contrast.name]
-
+    blocks, to_look_s = standing.blocks, standing.to_look_s
     waiting = [c for c in possible if c.half_way and blocks[c.name] == c.half_way]
     owed_s = sum(map(to_look_s, waiting))
     begun = [
@@ -114,35 +128,15 @@ def _same_start(
     return begun if waiting and begun else possible
 
 
-def own_s(
-    contrasts: Sequence[Contrast],
-    blocks: Mapping[str, int],
-    block_s: Mapping[str, float],
-    start_s: float = 0.0,
-) -> float:
+def _own_s(contrasts: Sequence[Contrast], standing: Standing, start_s: float) -> float:
     """Return the seconds of the blocks that contrasts still lack of their own number.
 
     Those not past half-way share one more cluster start.
     """
+    blocks, block_s = standing.blocks, standing.block_s
     starts = any(0 < c.half_way < c.blocks and blocks[c.name] <= c.half_way for c in contrasts)
     missing_s = sum(max(0, c.blocks - blocks[c.name]) * block_s[c.name] for c in contrasts)
     return missing_s + (start_s if starts else 0.0)
-
-
-def open_claims(contrast: Contrast, findings: Mapping[str, Finding], blocks: int) -> list[str]:
-    """Return the undecided claims that wait for a contrast with this number of whole blocks.
-
-    A claim that does not say what it waits for gets the first look of its contrasts, no more.
-    """
-    return [
-        claim
-        for claim, finding in findings.items()
-        if finding.verdict in OPEN
-        and (
-            contrast.name in finding.waits
-            or (not finding.waits and claim in contrast.claims and blocks < LOOKS[0])
-        )
-    ]
 
 
 def next_look(blocks: int) -> int | None:
@@ -154,24 +148,17 @@ def next_look(blocks: int) -> int | None:
     return next((look for look in LOOKS if look > blocks), None)
 
 
-def stop_at(contrast: Contrast, blocks: int, findings: Mapping[str, Finding]) -> int:
+def stop_at(contrast: Contrast, standing: Standing) -> int:
     """Return the number of blocks at which to choose again.
 
     It is the next look, or half-way, where a cluster start's share ends. But the first block is
     enough for what is counted, and a contrast that no claim waits for is measured block by block.
     """
+    blocks = standing.blocks[contrast.name]
     look = next_look(blocks)
-    waited_for = open_claims(contrast, findings, blocks)
-    if not waited_for or not blocks or look is None:
+    if not standing.waiting(contrast) or not blocks or look is None:
         return blocks + 1
     return contrast.half_way if blocks < contrast.half_way else look
-
-
-def more_s(waits: Waits, blocks: Mapping[str, int], block_s: Mapping[str, float]) -> float:
-    """Return the seconds to a claim's probable decision or to its next look; infinite if never."""
-    if not waits or not waits.keys() <= blocks.keys():
-        return math.inf
-    return sum(_until(chances, blocks[name]) * block_s[name] for name, chances in waits.items())
 
 
 def _share(waits: Waits, contrast: Contrast, look: int) -> float:

@@ -16,6 +16,7 @@ from ndblab.judging import judge, publication
 from ndblab.measuring import blocks, feasible
 from ndblab.measuring.deciding import Judging, choice, disturbed
 from ndblab.measuring.deciding.board import Board
+from ndblab.measuring.deciding.choice import Standing
 from ndblab.measuring.deciding.loop import Loop, whole_blocks
 from ndblab.planning import twins
 from ndblab.statistics import summary
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ndblab.machine.host import Host
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
-    from ndblab.planning.profile import Profile
 
 
 def published(experiment: Experiment, command: str) -> Judging:
@@ -47,17 +47,11 @@ def published(experiment: Experiment, command: str) -> Judging:
     )
 
 
-def decide(
-    experiment: Experiment,
-    size: Profile,
-    clusters: Clusters,
-    judging: Judging,
-    until_s: float | None,
-    progress: bool,
-) -> None:
+def decide(clusters: Clusters, judging: Judging, until_s: float | None, progress: bool) -> None:
     """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
+    experiment, size = clusters.experiment, clusters.size
     stream = sys.stderr if progress else io.StringIO()
-    contrasts = _contrasts(experiment, size, clusters, stream)
+    contrasts = _contrasts(clusters, stream)
     board = Board(contrasts, judging.claims, stream)
     # A progress bar would tear the board apart.
     clusters.progress = False
@@ -65,7 +59,7 @@ def decide(
         contrasts,
         clusters.writer,
         lambda contrast, number: blocks.measure(
-            contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
+            contrast, number, clusters, clusters.writer, size.seed, board.say
         ),
         judging.findings,
         {contrast.name: time_needed.block_s(contrast, experiment, size) for contrast in contrasts},
@@ -91,21 +85,19 @@ def noted(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
 
 def is_open(data: datasets.Dataset, judging: Judging) -> bool:
     """Return whether a claim of a complete dataset waits for more blocks."""
-    contrasts, findings = noted(data.manifest), judging.findings(data)
+    contrasts = noted(data.manifest)
     whole = {contrast.name: whole_blocks(data.slices, contrast) for contrast in contrasts}
-    seconds = dict.fromkeys(whole, 1.0)
-    return bool(contrasts and choice.choose(contrasts, findings, whole, math.inf, seconds))
+    standing = Standing(judging.findings(data), whole, dict.fromkeys(whole, 1.0))
+    return bool(contrasts and choice.choose(contrasts, standing, math.inf))
 
 
-def _contrasts(
-    experiment: Experiment, size: Profile, clusters: Clusters, stream: TextIO
-) -> tuple[Contrast, ...]:
+def _contrasts(clusters: Clusters, stream: TextIO) -> tuple[Contrast, ...]:
     """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
+    experiment, writer = clusters.experiment, clusters.writer
     assert experiment.contrasts
-    writer = clusters.writer
     if "contrasts" not in writer.manifest:
         points = summary.points(writer.snapshot().runs)
-        suggested = experiment.contrasts(experiment, size, points)
+        suggested = experiment.contrasts(experiment, clusters.size, points)
         say = functools.partial(print, file=stream)
         suggested = possible(suggested, clusters.plans, clusters.machine, say)
         writer.note(contrasts=[contrast.to_dict() for contrast in suggested])

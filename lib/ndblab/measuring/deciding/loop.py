@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
 from ndblab.measuring.deciding import choice, disturbed
+from ndblab.measuring.deciding.choice import Standing
 from ndblab.statistics import contrasts as analysis
 
 if TYPE_CHECKING:
@@ -28,15 +29,6 @@ look, as the disturbance may be over, and once more when the others are done; th
 """
 _SOON, _LAST = 1, 2
 """How often, at most, a contrast has been tried again after each of these chances."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where the claims stand: findings by claim, whole blocks and seconds per block by contrast."""
-
-    findings: Mapping[str, Finding]
-    blocks: Mapping[str, int]
-    block_s: Mapping[str, float]
 
 
 @dataclass
@@ -71,17 +63,14 @@ class Loop:
         while True:
             standing = self.standing()
             left_s = until_s - self.now_s()
-            chosen = choice.choose(
-                self._usable(), standing.findings, standing.blocks, left_s, standing.block_s,
-                self.start_s,
-            )  # fmt: skip
+            chosen = choice.choose(self._usable(), standing, left_s, self.start_s)
             self.board.show(standing, left_s)
             if chosen is None:
                 if self._try_again(_LAST):
                     continue
                 return standing
             done = standing.blocks[chosen.name]
-            stop = choice.stop_at(chosen, done, standing.findings)
+            stop = choice.stop_at(chosen, standing)
             while done < stop and chosen in self._usable():
                 left_s = until_s - self.now_s()
                 if left_s < self._block_s(chosen):

@@ -107,9 +107,7 @@ def dry_run(experiment: Experiment, request: Request, described: str | None = No
 def _measure(clusters: NotedClusters, twins_too: bool) -> None:
     """Note the sweep, and a block of each contrast that starts or restarts something of its own."""
     experiment, size = clusters.experiment, clusters.size
-    performing.perform(
-        experiment.sweep(size), clusters.writer, clusters.ready, clusters.measure, progress=False
-    )
+    performing.perform(experiment.sweep(size), clusters, progress=False)
     for contrast in experiment.planned_contrasts(size):
         if contrast.design == designs.TWINS and twins_too:
             _twins(clusters, contrast)

@@ -44,19 +44,11 @@ def write_in_report(site: Path, histories: Sequence[History]) -> None:
     for number, history in enumerate(histories, 1):
         src = f"figures/comparison-{number}.png"
         (site / src).write_bytes(_picture(history.entries))
-        shown.append(_shown(f"A: {history.a}. B: {history.b}", history.load, src, history.entries))
+        shown.append(_shown(history, src))
     page.write(site, PLACE, _TEMPLATE, title="Your own comparisons", lead="", histories=shown)
 
 
-def write_trend(
-    file: Path,
-    name: str,
-    lead: str,
-    sides: str,
-    load: str,
-    entries: Sequence[Entry],
-    within: float = WITHIN,
-) -> Path:
+def write_trend(file: Path, name: str, lead: str, history: History, within: float) -> Path:
     """Write the page of a watched baseline, which needs no other file; return it.
 
     Parameters
@@ -64,8 +56,8 @@ def write_trend(
     lead : the answer, in a sentence or two.
     within : distance from equal, as a share, that counted as equivalent.
     """
-    picture = base64.b64encode(_picture(entries, within)).decode()
-    shown = [_shown(sides, load, f"data:image/png;base64,{picture}", entries)]
+    picture = base64.b64encode(_picture(history.entries, within)).decode()
+    shown = [_shown(history, f"data:image/png;base64,{picture}")]
     with writing(file.parent):
         page.write(
             file.parent, file.name, _TEMPLATE, alone=True,
@@ -74,9 +66,10 @@ def write_trend(
     return file
 
 
-def _shown(heading: str, load: str, src: str, entries: Sequence[Entry]) -> Shown:
+def _shown(history: History, src: str) -> Shown:
+    heading, alt = f"A: {history.a}. B: {history.b}", figure.describe(history.entries)
     # Readers want the last comparison first.
-    return Shown(heading, load, src, figure.describe(entries), entries[::-1])
+    return Shown(heading, history.load, src, alt, history.entries[::-1])
 
 
 def _picture(entries: Sequence[Entry], within: float = WITHIN) -> bytes:

@@ -189,10 +189,8 @@ def _watched(
     change = trend([one for one in baseline.entries if one.host == entry.host])
     lead = " ".join([entry.sentence, change]).strip()
     a, b, under = history.question(data.manifest)
-    page = pages.write_trend(
-        baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries,
-        band,
-    )  # fmt: skip
+    known = history.History(a, b, under, tuple(baseline.entries))
+    page = pages.write_trend(baseline.folder / _PAGE, baseline.name, lead, known, band)
     longer = ""
     if entry.outcome == judged.UNDECIDED:
         longer = f"{typed} --minutes {_longer(data, band)}"

@@ -1,7 +1,5 @@
 """A placeholder in a statement of the user's: which values it stands for.
 
-In: text from a colon on. Out: a `Placeholder` and where it ends. Pure.
-
 `:int(low,high)` is uniform, `:zipf(low,high,exponent)` prefers low values, `:choice('a','b')` takes
 one of a list, `:text(n)` is n random letters. With a name, as in `:id=int(1,rows)`, the value can
 be used again as `:id` in the same transaction. `rows` and `tables` are those of the profile.

@@ -137,9 +137,8 @@ def command(line: CommandLine, job: Job, seconds: float) -> Command:
 @contextmanager
 def running(cluster: Cluster, command: Command, job: Job) -> Iterator[Load]:
     """Run the program for the length of a `with` block at most."""
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     machine = (cluster.site(job.host) if job.host else cluster.load_site).machine
-    with spawned(cluster, command, **streams) as child:
+    with spawned(cluster, command) as child:
         yield Load(child, job, lambda: machine.kill(child, session=True))
 
 

@@ -1,7 +1,5 @@
 """The script for sysbench that replays the statements of a slow log, and the data that it reads.
 
-In: a sample of a log. Out: bytes and text. Pure.
-
 A client replays one connection after the other, each in its order, and begins again at the end.
 Clients share the connections among themselves; if there are more clients than connections, several
 replay the same one, from different places. Statements are sent as text, as they stand in the log,

@@ -1,8 +1,7 @@
 """What the user names as a workload: one of the lab's, or a file or a program of the user's own.
 
-In: what stands after `--workload` and `--schema`. Out: a `Workload`, whose generator `registry`
-finds by its name from then on. A workload of the user's own is named after the hash of its content:
-file names are no part of a dataset.
+A workload of the user's own is named after the hash of its content: file names are no part of a
+dataset. From then on, `registry` finds its generator by that name.
 """
 
 from __future__ import annotations

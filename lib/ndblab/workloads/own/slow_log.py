@@ -1,6 +1,6 @@
 """MySQL's slow query log: the statements of each connection in order.
 
-In: the file. Out: a `Sample` of its statements. Only parts of a large file are read, evenly spread.
+Only parts of a large file are read, evenly spread.
 
 The lines "# Time:", "# User@Host:" and "# Query_time:" head an entry (MySQL 8.0 and later); Percona
 Server and MariaDB write further ones. The connection is the number after "Id:" or "Thread_id:".
@@ -198,17 +198,13 @@ def entries(
         elif connection is not None and not partial and (text or _says_something(line)):
             begin = begin if text else at
             text.append(line)
-    if text and _ends(text):
+    if text and text[-1].rstrip().endswith(";"):
         yield from _ended(connection, text, begin, database)
 
 
 def _says_something(line: str) -> bool:
     """Return whether a line begins a client's statement, rather than one of the log's own."""
     return bool(line.strip()) and not (_SKIPPED.match(line) or _BANNER.match(line))
-
-
-def _ends(text: list[str]) -> bool:
-    return text[-1].rstrip().endswith(";")
 
 
 def _ended(connection: int | None, text: list[str], begin: int, database: str) -> Iterator[Entry]:

@@ -1,7 +1,6 @@
 """A file of the user's SQL: its statements, their weights, and its transactions.
 
-In: the text of the file. Out: `Unit`s, each a statement or a transaction. Pure; every mistake is a
-LabError that names the file, the statement's number and its line.
+Every mistake is a LabError that names the file, the statement's number and its line.
 """
 
 from __future__ import annotations

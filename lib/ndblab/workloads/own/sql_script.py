@@ -1,7 +1,5 @@
 """The script for sysbench that runs a file of the user's SQL.
 
-In: units. Out: the text of a Lua script. Pure.
-
 Each client prepares every statement once, as in sysbench's own scripts, and once for each name that
 a placeholder in a name can make. An event is one unit. After an error that sysbench ignores, the
 transaction is rolled back and the client draws again.
