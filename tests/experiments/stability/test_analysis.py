@@ -33,7 +33,8 @@ def test_a_run_says_how_well_it_knows_its_trend_and_that_it_is_no_hour() -> None
     """The length of a short run is stated; a run of seconds has no trend."""
     seconds = sampled(noise())
     words = stability.describe_trend(RUN, stability.starts(seconds))
-    assert "% per hour after 60 s" in words
+    assert words.startswith("The trend is unknown after 60 s and known to within ")
+    assert "% per hour after 900 s" in words
     assert "900 s, not an hour" in words
     few = stability.describe_trend(RUN, stability.starts(seconds.head(10)))
     assert "too short to estimate its trend" in few
