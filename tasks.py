@@ -156,10 +156,10 @@ def reproduce(
     ./lab reproduce --experiment ./mine        one of your own (see `./lab new`)
 
     A measurement that was interrupted resumes. Where this host has measured the same before,
-    --minutes 20 gives its open claims so much more time, and first measures again what others on
-    the host disturbed. Hosts reached by ssh: NDB's own links between them are encrypted, and only
-    nodes with a key of this cluster can join. A cluster that is attached keeps its configuration;
-    user: user@SOCKET in --endpoints; password: [client] of ~/.my.cnf, or MYSQL_PWD.
+    --minutes 20 gives its open claims 20 minutes more, and first repeats what others on the host
+    disturbed. With --hosts, NDB's own links between hosts are encrypted, and only nodes with a key
+    of this cluster can join. With --attach, the cluster keeps its configuration. Name its MySQL
+    user in --endpoints (user@SOCKET); the password is that in [client] of ~/.my.cnf, or MYSQL_PWD.
     """
     from ndblab.design import catalogue
     from ndblab.measuring.request import Request
@@ -220,7 +220,7 @@ def compare(
 
     The exit status is 0 if B is not slower, and 1 if it is slower, or p95, CPU per query or errors
     are worse. It is 3 if that is undecided, and 2 for an error. The same command resumes what was
-    interrupted or undecided. A cluster that is attached is compared in what needs no restart;
+    interrupted or undecided. With --attach, sides may differ only in what needs no restart;
     --may-change lets the lab set global variables there, which it puts back.
     """
     from ndblab.comparing import attached, comparison
@@ -308,9 +308,9 @@ def tune(
     ./lab tune --knobs mine.csv --dry-run             what would be tried, and how
     ./lab tune brief --host brief                     the same for the brief's server
 
-    Every trial is measured against your configuration, close together; finalists are measured
-    anew, and only that counts. --minutes are those of all sittings: the same command resumes an
-    interrupted search, and with more minutes continues a complete one.
+    Every trial is measured against your configuration, close together. Finalists are measured
+    anew, and only that counts. --minutes is the time of all sittings together. The same command
+    resumes an interrupted search, and with more minutes continues a complete one.
     """
     from ndblab.tuning import tune as tuning
     from ndblab.tuning.wanted import Request
@@ -346,15 +346,15 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
 
     Examples:
     ./lab install                                     as the first measurement does by itself
-    ./lab install --tools                             with what only some experiments take
+    ./lab install --tools                             with what only some experiments need
     ./lab install --release newest                    the vendor's binaries
     ./lab install --tarball FILE_OR_URL --sha256 HEX  a tarball of your own
 
     They come from Debian's packages where this machine has a Debian archive. Elsewhere, and with
     --release VERSION or --release newest, NDB Cluster is the vendor's own binary tarball, whose
     signature is checked, and sysbench the distribution's.
-    --tools adds what some experiments take besides: ndb_import, flexAsynch, ndb_sign_keys, and
-    go-tpc by Go.
+    --tools adds what only some experiments need: ndb_import, flexAsynch, ndb_sign_keys (for TLS),
+    and go-tpc, which Go builds.
     """
     from ndblab import install
     from ndblab.measuring import feasible
@@ -470,10 +470,10 @@ def size(c, cpus=None, qps_one_server=None, from_=None):
     ./lab size --from latest                        and after `reproduce --figure 4`: a division
     ./lab size --cpus 256 --qps-one-server 230000    for a larger host
 
-    What was measured here without quotas leads: your last `reproduce --experiment costs`. The
-    division below it is the model's, fitted to the recorded one-server sweep, or to that of --from
-    DIR (or latest). A host of another size takes --qps-one-server QPS: what one MySQL server
-    reaches there. The last line is a command that tries the advice.
+    What was measured here without quotas comes first: your last `reproduce --experiment costs`.
+    The division of CPUs below it is the model's, fitted to the recorded one-server sweep, or to
+    that of --from DIR (or latest). For a host of another size, give --qps-one-server QPS: what
+    one MySQL server reaches there. The last line is a command that tries the advice.
     """
     from ndblab.experiments.capacity import commands as answers
     from ndblab.experiments.capacity import undivided
@@ -583,7 +583,7 @@ def new(c, folder):
     Examples:
     ./lab new mine                                            write the folder
     ./lab reproduce --experiment ./mine --profile smoke    measure it; 2 min
-    ./lab test --experiment ./mine                            check it by the rules of all
+    ./lab test --experiment ./mine                            check it against the rules for all
 
     It compares two variants under a script of sysbench. Change its files to what you want.
     """
@@ -621,8 +621,8 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     ./lab test --only verdict          only tests with this word in their name
     ./lab test --experiment ./mine     an experiment of your own
 
-    --virtual-machine runs those that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
-    systemd, cgroup v2. They take an hour or more.
+    --virtual-machine runs the tests that boot Debian in QEMU, on an emulated host with two
+    sockets, two NUMA nodes, systemd and cgroup v2. They take an hour or more.
     """
     from ndblab import install
     from ndblab.measuring import feasible
@@ -660,8 +660,9 @@ def bench(c, only=None, real=None):
     ./lab bench                     all
     ./lab bench read                one of them
 
-    `bench compare` judges planted truths made of recorded slices; with --real N it makes N
-    comparisons of each kind on a cluster that only it should use. It resumes if interrupted.
+    `bench compare` judges planted truths made of recorded slices. With --real N it makes N
+    comparisons of each kind on a cluster; nothing else should use the host. It resumes if
+    interrupted.
     """
     from ndblab import benchmarks
 
@@ -677,10 +678,11 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
     ./lab faults --first 7 --count 1             repeat the 7th fault alone
     ./lab faults --count 1000 --at-once 2        for hours; started again, it resumes
 
-    After each it checks that nothing is lost, damaged or left behind. Faults of nodes and of the
-    network share a cluster, several at a time, and those that end the lab share the start after
-    them. Clusters have shorter heartbeats and checkpoints than others, so that there is less to
-    wait for. Faults of a network need root; elsewhere they are skipped.
+    After each it checks that nothing is lost, damaged or left behind. Several faults of nodes or
+    of the network share a cluster. Faults that end the lab follow one another, each in a lab that
+    resumes; a last start without a fault must then work. Heartbeats and checkpoints are more
+    frequent than by default, so that there is less to wait for. Faults of the network need root;
+    without it they are skipped.
     """
     sys.path.insert(0, str(ROOT / "tests"))
     from campaign import run

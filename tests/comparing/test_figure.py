@@ -28,7 +28,7 @@ def test_the_forest_shows_three_ratios_and_their_blocks() -> None:
     drawn = figure.draw(data, result, SIDES, 0.02)
     [ax] = drawn.axes
     assert [label.get_text() for label in ax.get_yticklabels()] == [
-        "queries/s", "p95 latency", "CPU time of a query",
+        "queries/s", "p95 latency", "CPU time per query",
     ]  # fmt: skip
     texts = [text.get_text() for text in drawn.texts]
     assert any(text.startswith("B is ") and "% faster" in text for text in texts)

@@ -63,8 +63,8 @@ _OF_CLIENTS = ("servers", "clients")
 _WORDS = {
     SWITCHED: "slices of a second under one load, A B B A, switched while it runs",
     ALTERNATION: "slices of both sides in turn, A B B A, in one cluster",
-    RESTARTS: "two MySQL servers of one cluster, one a side, loaded in turn, A B B A, and "
-    "restarted with exchanged places for each block",
+    RESTARTS: "two MySQL servers of one cluster, one for each side, loaded in turn, A B B A, "
+    "and restarted with exchanged places for each block",
     TWINS: "two clusters started at the same moment and loaded in turn, places swapped with each "
     "start",
     STARTS: "pairs of cluster starts",
@@ -72,8 +72,8 @@ _WORDS = {
 _IN_TURNS = {
     ALTERNATION: "the connected clients of both sides, which work in turn in one cluster, a second "
     "each, A B B A",
-    RESTARTS: "two MySQL servers of one cluster, one a side, whose clients work in turn, a second "
-    "each, A B B A, and restarted with exchanged places for each block",
+    RESTARTS: "two MySQL servers of one cluster, one for each side, whose clients work in turn, a "
+    "second each, A B B A, and restarted with exchanged places for each block",
     TWINS: "two clusters started at the same moment, whose clients work in turn, a second each, "
     "A B B A, places swapped with each start",
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _HEIGHT_IN = 2.9
-_ROWS = {"throughput": "queries/s", "p95": "p95 latency", "cpu": "CPU time of a query"}
+_ROWS = {"throughput": "queries/s", "p95": "p95 latency", "cpu": "CPU time per query"}
 _LONGEST = 60
 
 

@@ -125,7 +125,8 @@ def _of_plan(plan: Plan) -> Iterator[Lack]:
     files, (_, hard) = plan.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard not in (resource.RLIM_INFINITY, -1) and hard < files:
         command = as_root(f"prlimit --pid $$ --nofile={files}:{files}")
-        yield Lack(f"open files (at most {hard} here)", "a socket a client", True, command=command)
+        what = f"open files (at most {hard} here)"
+        yield Lack(what, "a socket for each client", True, command=command)
 
 
 def _of_host(host: Host) -> Iterator[Lack]:

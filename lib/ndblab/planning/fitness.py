@@ -84,7 +84,7 @@ def check_tasks(plan: Plan, host: Host) -> None:
         raise LabError(
             f"{where} allows too few processes and threads for the plan",
             found=f"{host.tasks_left} more",
-            expected=f"{tasks(plan)}: two threads a client, and those of the nodes",
+            expected=f"{tasks(plan)}: two threads for each client, and those of the nodes",
             next_step="Raise the limit (of a container, --pids-limit; of a control group, pids.max "
             "or systemd's TasksMax; of a user, ulimit -u), or use fewer --clients or --servers.",
         )

@@ -30,7 +30,7 @@ _LONGEST = 44
 _LABELS = {
     "throughput": "queries/s over the baseline's",
     "p95": "p95 of the baseline over its own",
-    "cpu": "CPU time of a query: the baseline's over its own",
+    "cpu": "CPU time per query: the baseline's over its own",
 }
 
 

@@ -29,7 +29,7 @@ def test_each_kind_of_table_has_its_bars(only_lookups: bool) -> None:
         assert ax.get_xlim()[0] == 0
         assert ax.get_xlabel().startswith("Share of ")
     assert all(kind in written(figure) for kind in ("primary replica only", "fully replicated"))
-    assert title(figure).startswith("Fully replicated tables read 99 % of bytes from the server's")
+    assert title(figure).startswith("Fully replicated tables: 99 % of bytes come from the server's")
     assert outside(figure) == []
 
 

@@ -33,10 +33,28 @@ def test_a_run_says_how_well_it_knows_its_trend_and_that_it_is_no_hour() -> None
     """The length of a short run is stated; a run of seconds has no trend."""
     seconds = sampled(noise())
     words = stability.describe_trend(RUN, stability.starts(seconds))
-    assert "% per hour after 60 s" in words
+    assert words.startswith("The trend is unknown after 60 s and known to within ")
+    assert "% per hour after 900 s" in words
     assert "900 s, not an hour" in words
     few = stability.describe_trend(RUN, stability.starts(seconds.head(10)))
     assert "too short to estimate its trend" in few
+
+
+@pytest.mark.parametrize(
+    ("half_of_a_minute", "half_of_all", "words"),
+    [
+        (15_300.0, 16.6, "unknown after 60 s and known to within 16.6 % per hour after 900 s. A"),
+        (101.0, 101.0, "unknown after 60 s and 900 s. **The run lasts 900 s"),
+        (100.0, 5.0, "known to within 100 % per hour after 60 s and 5 % per hour after 900 s. A"),
+    ],
+)
+def test_a_trend_is_unknown_if_all_of_it_may_be_gained_or_lost_in_an_hour(
+    half_of_a_minute: float, half_of_all: float, words: str
+) -> None:
+    """Then no number is given, and nothing is said of smaller drifts."""
+    ends = np.array([half_of_a_minute, half_of_all])
+    table = pd.DataFrame({"start_s": [60.0, 900.0], "trend_low": 3 - ends, "trend_high": 3 + ends})
+    assert stability.describe_trend(RUN, table).startswith(f"The trend is {words}")
 
 
 def test_a_slow_start_shows_in_the_ratio_to_the_whole() -> None:

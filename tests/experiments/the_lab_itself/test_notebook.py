@@ -72,7 +72,8 @@ def test_it_answers_each_of_its_questions(tmp_path, monkeypatch):
     words = shown(made_up(), tmp_path, monkeypatch)
     for expected in (
         "6 goals: yes", "resampled analyses of 60 blocks", "Two slices of one block differ by",
-        "To a ratio within 2 % to either side", "Beside a busy process, throughput is 0.59 times",
+        "How long until a ratio is known to within 2 % on either side: a-a takes ",
+        "Beside a busy process, throughput is 0.59 times",
         "idle CPUs are a part of the gain", "95.1",
     ):  # fmt: skip
         assert expected in words

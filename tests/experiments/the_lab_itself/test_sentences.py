@@ -44,13 +44,13 @@ def test_idle_cpus_are_blamed_only_where_intervals_part(awake, conclusion):
 
 
 def test_an_effect_is_told_with_its_interval():
-    """Throughput and the CPU time of a query; what was not measured is said to be."""
+    """Throughput and CPU time per query; what was not measured is said to be."""
     table = effects(monitor=0.97)
     words = sentences.on_effect(table, trust.MONITOR)
     low, high = table["qps_low"][0], table["qps_high"][0]
     assert words.startswith("With the lab's monitor, throughput is 0.9")
     assert f"({low:.2f} to {high:.2f}) that without" in words
-    assert "a query 1.50 times" in words
+    assert "CPU time per query 1.50 times" in words
     assert sentences.on_effect(table, trust.NEIGHBOUR) == "It was not measured."
     assert sentences.on_idle_cpus(table) == "It was not measured."
 
@@ -68,7 +68,11 @@ def test_identical_sides_are_told_in_numbers():
     assert "Those of different cluster starts differ by" in sentences.on_distance(
         variance.apart(slices)
     )
-    assert "a-a takes" in sentences.on_designs(precision.designs(slices))
+    known = sentences.on_designs(precision.designs(slices))
+    assert known.startswith("How long until a ratio is known to within 2 % on either side: a-a ")
+    assert known.endswith(" minutes.")
+    noisy = precision.designs(made_up_slices.of(A_A, 60, sd=(0.9, 0.03, 0.06)))
+    assert sentences.on_designs(noisy).endswith("a-a takes more than 100 blocks.")
     assert sentences.on_goals(goals.table(slices)).startswith("6 goals: yes ")
     single = made_up_slices.of(A_A, 1)
     assert "different" not in sentences.on_distance(variance.apart(single))

@@ -29,7 +29,7 @@ def test_a_cost_is_certain_if_its_interval_leaves_out_equality(ratio: float, wor
     """It is told with its interval and the load; the other load is open."""
     text = said(measured(ratio))
     assert words in text
-    assert "what TLS does to the throughput with one client a server" in text
+    assert "what TLS does to the throughput with one client per server" in text
 
 
 def test_an_interval_around_equality_decides_nothing() -> None:

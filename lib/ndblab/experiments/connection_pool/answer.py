@@ -21,13 +21,13 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "P-pool-8",
             "as published, one connection holds a server back",
-            "unlike published, one connection holds no server back",
+            "contrary to the source, one connection does not hold a server back",
             "whether one connection holds back a server that has CPUs as the source's had",
         ),
         Clause(
             "P-pool-16",
             "as published, 16 connections are hardly better than 8",
-            "unlike published, 16 connections are better than 8",
+            "contrary to the source, 16 connections are better than 8",
             "whether 16 connections are better than 8 for such a server",
         ),
     ]

@@ -15,7 +15,7 @@ from ndblab.formatting import count, plain
 from ndblab.judging.clauses import in_sentences
 from ndblab.statistics import intervals
 
-COST = Quantity("us", "CPU time of a query", "\N{MICRO SIGN}s", style.INK)
+COST = Quantity("us", "CPU time per query", "\N{MICRO SIGN}s", style.INK)
 _ROLES = {
     analysis.SERVER: Look("mysqld", style.SERVER),
     analysis.DATA_NODES: Look("ndbmtd", style.DATA_NODE, "s"),

@@ -1,4 +1,4 @@
-"""How far reads stay on the data node that is near."""
+"""Which kinds of tables and settings keep reads on the nearest data node."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
 EXPERIMENTS = (
     Experiment(
         "read-locality",
-        "How far do reads stay on the data node that is near?",
+        "Which settings keep reads on the nearest data node?",
         "16_read_locality.ipynb",
         figures=("read-locality",),
         claims=("C-",),

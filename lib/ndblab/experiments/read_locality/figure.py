@@ -109,14 +109,14 @@ def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
     near = table.set_index("variant")["near"]
     best = near.idxmax()
     title = (
-        f"{_NAMES[best].capitalize()} tables read {plain(near.max())} % of bytes from the server's "
-        "own data node"
+        f"{_NAMES[best].capitalize()} tables: {plain(near.max())} % of bytes come from the "
+        "server's own data node"
     )
     for row in ratios[ratios["contrast"].str.endswith(FULLY_REPLICATED)].itertuples():
         if row.low <= 1 <= row.high:
             title += "; throughput did not clearly change"
         else:
-            title += f", with {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
+            title += f", and {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title
 
 
@@ -144,7 +144,7 @@ def _shares(tables: Tables) -> pd.DataFrame:
 
 FIGURES = {
     "read-locality": Entry(
-        "How far do reads stay on the data node that is near?",
+        "Which settings keep reads on the nearest data node?",
         paint, describe, ("runs", "reads"), height_in=5.0,
     ),
 }  # fmt: skip

@@ -155,7 +155,7 @@ def _full(dataset: Dataset, best) -> Iterator[str]:
             yield f"with {clients} it already used {used_pct:.0f} % of its CPU quota"
             yield Advice("Once a MySQL server is at its CPU limit, give it CPUs, not more clients")
             return
-    yield Advice(f"Start with a pool of {clients} a server: more did not raise throughput here")
+    yield Advice(f"Start with a pool of {clients} per server: more did not raise throughput here")
 
 
 def _memory(table: pd.DataFrame) -> Iterator[Advice]:

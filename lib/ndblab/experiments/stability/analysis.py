@@ -18,6 +18,8 @@ from ndblab.statistics.estimate import Estimate
 METRICS = ("qps", "latency_p95_ms")
 STARTS_S = (60, 120, 300, 600, 1800)
 MINUTE_S, HOUR_S = 60, 3600
+MOST_HALF_PCT = 100
+"""A trend is unknown if its interval extends further to either side, in percent per hour."""
 
 
 def longest(runs: pd.DataFrame) -> pd.Series:
@@ -111,17 +113,26 @@ def starts(seconds: pd.DataFrame, lengths_s: Sequence[float] = STARTS_S) -> pd.D
 def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
     """Describe how precisely a run and the shortest of its `starts` determine the trend."""
     width = (starts["trend_high"] - starts["trend_low"]) / 2
+    halves = dict(zip(starts["start_s"].iloc[[0, -1]], width.iloc[[0, -1]], strict=True))
     known = [
         f"{formatting.plain(half)} % per hour after {formatting.plain(length_s)} s"
-        for length_s, half in zip(starts["start_s"].iloc[[0, -1]], width.iloc[[0, -1]], strict=True)
-        if math.isfinite(half)
+        for length_s, half in halves.items()
+        if half <= MOST_HALF_PCT
     ]
+    unknown = [
+        f"{formatting.plain(length_s)} s"
+        for length_s, half in halves.items()
+        if MOST_HALF_PCT < half < math.inf
+    ]
+    parts = [f"unknown after {formatting.listed(unknown)}"] if unknown else []
+    parts += [f"known to within {formatting.listed(known)}"] if known else []
     sentences = [
-        f"The trend is known to within {formatting.listed(dict.fromkeys(known))}. A smaller drift "
-        "cannot be distinguished from none."
-        if known
+        f"The trend is {formatting.listed(parts)}."
+        if parts
         else "The run is too short to estimate its trend."
     ]
+    if known:
+        sentences.append("A smaller drift cannot be distinguished from none.")
     # sysbench ends some milliseconds early or late.
     if run["duration_s"] < 0.99 * HOUR_S:
         sentences.append(

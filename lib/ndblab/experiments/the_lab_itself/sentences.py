@@ -58,17 +58,21 @@ def on_distance(apart: pd.DataFrame) -> str:
 
 def on_designs(designs: pd.DataFrame) -> str:
     """Say how long each design takes to reach a precise ratio."""
-    phrases = [
-        f"{row.contrast} takes {row.minutes:.1f} minutes"
-        if not math.isnan(row.minutes)
-        else f"for {row.contrast} it cannot be told"
-        for row in designs.itertuples()
-    ]
-    return f"To a ratio within {100 * WANTED:g} % to either side: {'; '.join(phrases)}."
+    phrases = "; ".join(_takes(row) for row in designs.itertuples())
+    within = f"within {100 * WANTED:g} % on either side"
+    return f"How long until a ratio is known to {within}: {phrases}."
+
+
+def _takes(row: object) -> str:
+    if math.isnan(row.sd_pct):
+        return f"for {row.contrast} it cannot be told"
+    if math.isnan(row.minutes):
+        return f"{row.contrast} takes more than {LOOKS[-1]} blocks"
+    return f"{row.contrast} takes {row.minutes:.1f} minutes"
 
 
 def on_effect(effects: pd.DataFrame, contrast: str) -> str:
-    """Say what side A of a contrast does to throughput, and to the CPU time of a query."""
+    """Say what side A of a contrast does to throughput, and to CPU time per query."""
     rows = effects[effects["contrast"] == contrast]
     if rows.empty:
         return "It was not measured."
@@ -78,7 +82,7 @@ def on_effect(effects: pd.DataFrame, contrast: str) -> str:
     a, b = (a[0].upper() + a[1:], b) if b == "without" else (f"With {a}", f"with {b}")
     words = f"{a}, throughput is {_times(row, 'qps')} that {b}"
     if not math.isnan(row["query_us"]):
-        words += f", and the CPU time of a query {_times(row, 'query_us')}"
+        words += f", and CPU time per query {_times(row, 'query_us')}"
     return f"{words}."
 
 

@@ -83,6 +83,6 @@ def _shares(dataset: Dataset) -> Iterator[str]:
     if not loads.inconsistent(dataset.tables):
         failed = 100 * points["failed_share"].max()
         yield (
-            f"at most {plain(round(failed, 2))} % of the transactions of a point failed, and all "
-            "rows stayed consistent"
+            f"at most {plain(round(failed, 2))} % of the transactions failed in any configuration, "
+            "and all rows stayed consistent"
         )

@@ -142,7 +142,7 @@ def _spinning(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
 
 THROUGHPUTS = {
     "tls-best": "the best throughput",
-    "tls-one": "the throughput with one client a server",
+    "tls-one": "the throughput with one client per server",
 }
 """The throughput that each contrast compares, in words."""
 

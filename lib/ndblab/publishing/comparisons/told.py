@@ -47,7 +47,7 @@ def to_paste(data: Dataset) -> Markdown:
 
 def blocks(data: Dataset) -> None:
     """Show B over A block by block, as it was measured."""
-    names = "queries/s", "p95 latency", "CPU time of a query"
+    names = "queries/s", "p95 latency", "CPU time per query"
     columns = dict(zip(names, judged.blocks(data), strict=True))
     table = pd.DataFrame({name: pd.Series(np.exp(logs)) for name, logs in columns.items()})
     table.insert(0, "block", np.arange(1, len(table) + 1))
