@@ -103,6 +103,26 @@ def test_every_experiment_has_an_answer_of_its_own(name: str) -> None:
     assert len(textwrap.wrap(answer.brief(), 100)) <= 2
 
 
+def test_an_interval_of_all_recordings_together_is_called_so() -> None:
+    """A reader would take it for that of the newest recording, as those of other findings are."""
+    clause = Clause("X", "it is {value} {interval}, {change}, {value_gain_pct} {interval_gain_pct}", "", "")
+    row = {"id": ["X"], "verdict": [verdict.REPRODUCED], "measured": 1.9, "low": 1.8, "high": 2.0}
+    pooled = f"{verdict.TOGETHER} 1.90 (1.80 to 2.00) times"
+    for reason, more in (("1.90 (1.80 to 2.00) times", ""), (pooled, ", together")):
+        said = str(clauses.compose([clause], pd.DataFrame({**row, "reason": [reason]})))
+        assert said == (
+            f"It is 1.9 (1.8 to 2{more}), +90 % (+80 to +100 %{more}), 90 % (80 to 100 %{more})."
+        )
+
+
+def test_recorded_findings_of_several_recordings_say_which_interval_they_have() -> None:
+    """Those that repeat a pooled claim say "together", those of a single recording do not."""
+    for name, together in (("api-ceiling", True), ("read-locality", True), ("shm-vs-tcp", False)):
+        data = recorded.obtain(name)
+        [first, *_] = answers.answer(name, verdict_tables.of(data), data).certain
+        assert ("together)" in first) == together, first
+
+
 @pytest.mark.parametrize("name", RECORDED)
 def test_an_answer_follows_the_verdicts(name: str) -> None:
     """If all claims are open, nothing of them is certain; if all are reproduced, nothing is open.
