@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -18,9 +19,13 @@ from ndblab.judging.clauses import Advice, Answer, Clause
 from ndblab.measuring import recorded
 from ndblab.publishing import notebook, verdict_tables
 from ndblab.publishing.notebook import exhibit
+from prose import too_long
 
 RECORDED = [e.name for e in catalogue.every().values() if e.claims and recorded.has(e)]
 DOUBLING = Clause("x", "doubles: {value} times {interval}", "not {value}", "whether it doubles")
+
+
+UNDER_QUOTAS = "under CPU quotas, "
 
 
 def judged(word: str, measured: float = 1.9, low: float = 1.8, high: float = 2.0) -> pd.DataFrame:
@@ -103,6 +108,32 @@ def test_every_experiment_has_an_answer_of_its_own(name: str) -> None:
     assert len(textwrap.wrap(answer.brief(), 100)) <= 2
 
 
+def test_an_interval_of_all_recordings_together_is_called_so() -> None:
+    """A reader would take it for that of the newest recording, as those of other findings are."""
+    text = "it is {value} {interval}, {change}, {value_gain_pct} {interval_gain_pct}"
+    clause = Clause("X", text, "", "")
+    row = {"id": ["X"], "verdict": [verdict.REPRODUCED], "measured": 1.9, "low": 1.8, "high": 2.0}
+    pooled = f"{verdict.TOGETHER} 1.90 (1.80 to 2.00) times"
+    for reason, more in (("1.90 (1.80 to 2.00) times", ""), (pooled, ", together")):
+        said = str(clauses.compose([clause], pd.DataFrame({**row, "reason": [reason]})))
+        assert said == (
+            f"It is 1.9 (1.8 to 2{more}), +90 % (+80 to +100 %{more}), 90 % (80 to 100 %{more})."
+        )
+
+
+def test_recorded_findings_of_several_recordings_say_which_interval_they_have() -> None:
+    """Those that repeat a pooled claim say "together", those of a single recording do not."""
+    for name, together in (("api-ceiling", True), ("read-locality", True), ("shm-vs-tcp", False)):
+        data = recorded.obtain(name)
+        [first, *_] = answers.answer(name, verdict_tables.of(data), data).certain
+        assert ("together)" in first) == together, first
+
+
+def begun_alike(answer: Answer) -> Answer:
+    """Leave out that quotas divided the CPUs, which whatever finding comes first says."""
+    return replace(answer, certain=tuple(t.removeprefix(UNDER_QUOTAS) for t in answer.certain))
+
+
 @pytest.mark.parametrize("name", RECORDED)
 def test_an_answer_follows_the_verdicts(name: str) -> None:
     """If all claims are open, nothing of them is certain; if all are reproduced, nothing is open.
@@ -111,8 +142,8 @@ def test_an_answer_follows_the_verdicts(name: str) -> None:
     said of an open claim says of how many runs."""
     data = recorded.obtain(name)
     table = verdict_tables.of(data)
-    unsure = answers.answer(name, table.assign(verdict=verdict.INCONCLUSIVE), data)
-    sure = answers.answer(name, table.assign(verdict=verdict.REPRODUCED), data)
+    unsure = begun_alike(answers.answer(name, table.assign(verdict=verdict.INCONCLUSIVE), data))
+    sure = begun_alike(answers.answer(name, table.assign(verdict=verdict.REPRODUCED), data))
     assert unsure.open
     assert not sure.open
     assert not sure.untestable
@@ -173,6 +204,37 @@ def test_data_that_an_answer_lacks_are_no_error(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(answers.ANSWERS, "lacking", lacking)
     answer = answers.answer("lacking", judged(verdict.REPRODUCED), double())
     assert "1 reproduced" in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("budget", "first", "said"),
+    [
+        ("scaled", "it gave 2 % more", "Under CPU quotas, it gave 2 % more. So 3."),
+        ("scaled", "under load, it gave 2", "Under CPU quotas and load, it gave 2. So 3."),
+        ("scaled", "each has its quota: 2 times", "Each has its quota: 2 times. So 3."),
+        ("scaled", "with all CPUs, it gave 2", "With all CPUs, it gave 2. So 3."),
+        ("scaled", "no source says it", "No source says it. Under CPU quotas, so 3."),
+        ("shared", "it gave 2 % more", "It gave 2 % more. So 3."),
+    ],
+)
+def test_an_answer_says_once_that_quotas_divided_the_cpus(
+    budget: str, first: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first number does, unless it speaks of CPUs anyway: quotas shape what is measured."""
+    monkeypatch.setitem(answers.ANSWERS, "divided", lambda *_: [first, "so 3"])
+    data = double(budget=budget)
+    assert str(answers.answer("divided", judged(verdict.REPRODUCED), data)) == said
+
+
+@pytest.mark.parametrize("name", [e.name for e in catalogue.every().values() if recorded.has(e)])
+def test_a_recorded_finding_measured_under_quotas_says_so(name: str) -> None:
+    """The first of an answer, once; what CPUs are divided by has no bearing on the lab's goals."""
+    data = recorded.obtain(name)
+    if data.budget == "scaled" and name != "the-lab-itself":
+        said = answers.answer(name, verdict_tables.of(data), data)
+        assert re.search(r"\bCPUs\b|\bquotas?\b|share of \d+ %", said.certain[0]), said.certain[0]
+        assert said.certain[0].lower().count("under cpu quotas") <= 1
+        assert too_long(str(said)) == []
 
 
 def test_the_model_meets_or_misses_its_goals() -> None:

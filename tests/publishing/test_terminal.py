@@ -103,12 +103,37 @@ def test_every_word_is_counted_once_and_in_order() -> None:
     assert tally == ", ".join(f"1 {word}" for word in verdict.WORDS)
 
 
-def test_claims_that_rest_on_one_measurement_count_once() -> None:
-    """No agreement hides a disagreement, and a published number is no second measurement."""
-    both = {"B-sockets": verdict.REPRODUCED, "N-clients": verdict.REPRODUCED}
-    assert verdict_tables.tally(table(both)) == "1 reproduced"
-    both["N-clients"] = verdict.DIFFERS
-    assert verdict_tables.tally(table(both)) == "1 differs here"
+@pytest.mark.parametrize(
+    ("one", "other", "counted"),
+    [
+        (verdict.REPRODUCED, verdict.REPRODUCED, verdict.REPRODUCED),
+        (verdict.REPRODUCED, verdict.DIFFERS, verdict.DIFFERS),
+        (verdict.REPRODUCED, verdict.INCONCLUSIVE, verdict.INCONCLUSIVE),
+        (verdict.INCONCLUSIVE, verdict.DIFFERS, verdict.DIFFERS),
+        (verdict.DIFFERS, verdict.CONTRADICTED, verdict.CONTRADICTED),
+        (verdict.REPRODUCED, verdict.NOT_TESTABLE, verdict.REPRODUCED),
+        (verdict.NOT_TESTABLE, verdict.INCONCLUSIVE, verdict.INCONCLUSIVE),
+    ],
+)
+def test_claims_that_rest_on_one_measurement_count_once(
+    one: str, other: str, counted: str
+) -> None:
+    """No agreement hides a disagreement or a claim that is open; what was tested comes first."""
+    for pair in (one, other), (other, one):
+        words = dict(zip(("B-sockets", "N-clients"), pair, strict=True))
+        assert verdict_tables.tally(table(words)) == f"1 {counted}"
+
+
+@pytest.mark.parametrize(
+    ("word", "decided"), [(verdict.REPRODUCED, "1"), (verdict.INCONCLUSIVE, "none")]
+)
+def test_the_tally_says_how_many_claims_on_the_figures_are_decided(
+    word: str, decided: str
+) -> None:
+    """A list in the text of the brief is not in a figure."""
+    words = {"F6-peak": word, "F9-tc-26": verdict.NOT_COMPARABLE, "F9-threads": verdict.REPRODUCED}
+    counted = verdict_tables.counted(verdict_tables.with_statements(table(words)))
+    assert counted.endswith(f"decide {decided} of the 1 claims on the brief's figures.")
 
 
 def test_an_absolute_value_that_was_tested_keeps_its_verdict() -> None:

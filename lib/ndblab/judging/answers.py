@@ -8,7 +8,9 @@ answers with the count of its verdicts.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndblab import discovery
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+
+_OF_CPUS = re.compile(r"\bCPUs\b|\bquotas?\b|\ba share of \d")
+"""What a finding says that speaks of quotas, of their absence, or of how CPUs are divided."""
 
 Clauses = Callable[["Dataset", "pd.DataFrame"], "Sequence[Clause | str] | Answer"]
 ANSWERS: dict[str, Clauses] = {}
@@ -52,6 +57,17 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
         if clauses is not None:
             said = clauses(dataset, table)
             if composed := said if isinstance(said, Answer) else compose(said, table):
-                return composed
+                scaled = dataset is not None and dataset.budget == "scaled"
+                return _under_quotas(composed) if scaled and "verdict" in table else composed
     counts = [f"{n} {word}" for word, n in table["verdict"].value_counts().items()]
     return Answer((f"of {count(len(table), 'claim')}: {listed(counts)}",))
+
+
+def _under_quotas(answer: Answer) -> Answer:
+    """Say in the first finding with a number that quotas divide the CPUs, unless it does itself."""
+    said = list(answer.certain)
+    at = next((i for i, text in enumerate(said) if re.search(r"\d", text)), None)
+    if at is not None and not _OF_CPUS.search(said[at]):
+        also = said[at].removeprefix("under ")
+        said[at] = f"under CPU quotas{',' if also == said[at] else ' and'} {also}"
+    return replace(answer, certain=tuple(said))

@@ -20,6 +20,7 @@ from ndblab.judging.verdict import (
     NOT_COMPARABLE,
     NOT_TESTABLE,
     REPRODUCED,
+    TOGETHER,
 )
 from ndblab.statistics import contrasts
 
@@ -41,9 +42,9 @@ class Clause:
     than that it is so here. A claim that is ruled out gets the text for open ones.
 
     In these texts `{value}`, `{low}` and `{high}` are the measured value and its bounds, and
-    `{interval}` is the interval in brackets. The suffix `_pct` gives percent; `_fall_pct` and
-    `_gain_pct` give the percentage by which a ratio is below or above one. `{change}` is that
-    percentage with its sign and interval.
+    `{interval}` is the interval in brackets, with "together" if it is that of all recordings. The
+    suffix `_pct` gives percent; `_fall_pct` and `_gain_pct` give the percentage by which a ratio is
+    below or above one. `{change}` is that percentage with its sign and interval.
     """
 
     id: str
@@ -198,12 +199,14 @@ def _numbers(row: Any) -> dict[str, str]:
         "_fall_pct": tuple(map(percent, falls)),
         "_gain_pct": tuple(map(percent, gains)),
     }
-    texts = {"change": change(*ends)}
+    pooled = ", together" if str(getattr(row, "reason", "")).startswith(TOGETHER) else ""
+    text = change(*ends)
+    texts = {"change": f"{text[:-1]}{pooled})" if text.endswith(")") else text}
     for kind, (value, low, high) in kinds.items():
         bounded = math.isfinite(row.low) and math.isfinite(row.high) and row.low < row.high
         unit = " %" if kind else ""
         texts |= {f"value{kind}": f"{value}{unit}", f"low{kind}": low, f"high{kind}": high}
-        texts[f"interval{kind}"] = f"({low} to {high}{unit})" if bounded else ""
+        texts[f"interval{kind}"] = f"({low} to {high}{unit}{pooled})" if bounded else ""
     return texts
 
 

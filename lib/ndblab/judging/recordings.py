@@ -32,6 +32,7 @@ from ndblab.judging.verdict import (
     REPRODUCED,
     RULED_OUT,
     TESTED,
+    TOGETHER,
     Comparison,
     Finding,
     decide,
@@ -141,7 +142,7 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         why = "recordings do not all say the same"
         return replace(shown, verdict=INCONCLUSIVE, numbers=numbers, why=why, waits={})
     tests = [pool(comparisons, len(judged[-1])) for comparisons in zip(*judged, strict=True)]
-    finding = replace(decide(claim, "all recordings together:", tests), waits={})
+    finding = replace(decide(claim, TOGETHER, tests), waits={})
     finding = replace(finding, numbers="; ".join([finding.numbers, *alone]))
     finding = replace(finding, condition=findings[-1].condition)
     opposed = {REPRODUCED: CONTRADICTED, CONTRADICTED: REPRODUCED}.get(finding.verdict)

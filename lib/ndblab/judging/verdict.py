@@ -44,6 +44,8 @@ RULED_OUT = (BY_CONSTRUCTION, NOT_TESTABLE, NOT_COMPARABLE)
 
 NO_ESTIMATE = Estimate(math.nan)
 _BASIS = re.compile(r"; ((?:in \d+ of \d+|from \d+) recordings?\b.*|condition: .*)$")
+TOGETHER = "all recordings together:"
+"""Begins the reason of a verdict on a value that is pooled over recordings."""
 ONE_START = "one cluster start only"
 """Begins the reason for a withheld verdict: one start says nothing about how starts differ."""
 NO_INTERVAL = "one run per point gives no interval"

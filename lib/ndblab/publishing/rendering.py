@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
@@ -39,6 +39,10 @@ README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
 _MARKS = ("<!-- tally -->", "<!-- /tally -->")
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that states what a notebook found."""
+_OWN_THRESHOLD = re.compile(r"\bthresholds?\b[^.;]{0,8}\bours\b", re.IGNORECASE)
+"""What the notes of a claim say whose threshold is the lab's."""
+_LOAD = re.compile(r"\bwith ((?:\d+ servers? and )?\d+ clients?)\b", re.IGNORECASE)
+"""Under how many servers and clients a claim was judged, in the reason of its verdict."""
 
 
 def render(only: str | None = None) -> list[Path]:
@@ -90,16 +94,16 @@ def results(every: pd.DataFrame) -> str:
     ruled_out = every["verdict"].isin([verdict.BY_CONSTRUCTION, verdict.NOT_TESTABLE])
     lines = ["# What was found", "", "Written by `./lab render` from the recorded datasets.", ""]
     lines += [_answer(experiment) for experiment in _published()]
-    scopes = {claim.id: claim.scope for claim in publication.claims()}
+    claims = {claim.id: claim for claim in publication.claims()}
     head = ("claim", "scope", "verdict here", "measured")
     lines += ["", "## Claims that were tested", "", verdict_tables.counted(every), ""]
     lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in every[tested].itertuples():
-        claim, scope = f"{row.statement} (`{row.id}`)", scopes[row.id]
+        claim, scope = f"{row.statement} (`{row.id}`)", claims[row.id].scope
         own = scope if scope == publication.ANY else f"its own {scope}"
         one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
         word = "; ".join(filter(None, (f"**{row.verdict}**{one}", verdict.basis(row.reason))))
-        lines.append(f"| {claim} | {own} | {word} | {terminal.measured(row)} |")
+        lines.append(f"| {claim} | {own} | {word} | {_measured(row, claims[row.id])} |")
     lines += ["", "## Claims that could not be tested", ""]
     lines += ["Absolute numbers of other machines and the readings of `ndb_top` are left out.", ""]
     lines += ["| claim | verdict here | why |", "|---|---|---|"]
@@ -109,6 +113,17 @@ def results(every: pd.DataFrame) -> str:
             why += f"; measured: {terminal.measured(row)}"
         lines.append(f"| {row.statement} (`{row.id}`) | {row.verdict} | {why} |")
     return "\n".join([*lines, ""])
+
+
+def _measured(row: Any, claim: publication.Claim) -> str:
+    """Write what was measured, under what load, and what was wanted where the lab decided that."""
+    loads = {load.lower() for load in _LOAD.findall(row.reason)}
+    load = f" with {loads.pop()}" if len(loads) == 1 else ""
+    of = f"{claim.metric}: " if claim.unit == "s" else ""
+    own = _OWN_THRESHOLD.search(claim.conditions)
+    unit = "" if claim.unit == "ratio" else f" {claim.unit}"
+    wanted = f"; {claim.published}{unit} wanted (the lab's threshold)" if own else ""
+    return f"{of}{terminal.measured(row)}{load}{wanted}"
 
 
 def _answer(experiment: Experiment) -> str:

@@ -12,7 +12,8 @@ from ndblab.design.catalogue import find
 from ndblab.judging import judge, publication, verdict
 from ndblab.measuring import recorded
 
-_FIRST = (verdict.CONTRADICTED, verdict.DIFFERS, *verdict.WORDS)
+_FIRST = (verdict.CONTRADICTED, verdict.DIFFERS, verdict.INCONCLUSIVE, *verdict.WORDS)
+"""Of several verdicts that rest on one measurement, the first in this order counts."""
 _NUMBERS = ["measured", "low", "high"]
 
 
@@ -68,11 +69,11 @@ def counted(every: pd.DataFrame) -> str:
     of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
     decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
     return (
-        f"{len(claims)} claims need {measured} independent measurements: {words} (claims that "
-        "share a measurement count once). "
-        f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
-        "and not judged. "
-        f"These hosts decide {decided} of the {len(of_figures)} claims on the brief's figures."
+        f"{len(claims)} claims need {measured} measurements: {words}. "
+        "Claims that share one count once: as reproduced only if all tested ones are. "
+        f"Another {int(readings.sum())} are readings of `ndb_top`, shown and not judged. "
+        f"These hosts decide {decided or 'none'} of the {len(of_figures)} claims on the brief's "
+        "figures."
     )
 
 
@@ -80,7 +81,7 @@ def by_measurement(table: pd.DataFrame) -> pd.Series:
     """Return one verdict for each measurement that claims rest on (`publication.measured_as`).
 
     If its claims have several verdicts, the first of them in `_FIRST` counts: no agreement hides a
-    disagreement.
+    disagreement, nor that another claim could be tested and is open.
     """
     measured = table["id"].replace(publication.measured_as())
     groups = table["verdict"].groupby(measured, sort=False)

@@ -75,4 +75,4 @@ def _tables(
 
 def dataset(*earlier: SimpleNamespace, **given) -> SimpleNamespace:
     """Return the tables as a dataset has them, with its earlier recordings."""
-    return SimpleNamespace(**tables(**given), earlier=earlier)
+    return SimpleNamespace(**tables(**given), earlier=earlier, budget="shared")

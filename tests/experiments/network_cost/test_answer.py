@@ -29,9 +29,9 @@ def answered(blocks: int, namespaces: bool = True, tls: bool = False) -> answers
 def test_clients_come_first_then_servers_then_what_the_network_was():
     """Each with its ratio and interval."""
     clients, servers, by_tcp, hosts = answered(9).certain
-    assert clients.startswith("clients in another network namespace got 9.8 % fewer queries/s")
-    assert "fewer queries than beside the data nodes by shared memory (" in servers
-    assert "more queries than beside the data nodes by TCP (" in by_tcp
+    assert clients.startswith("under CPU quotas, clients in another network namespace got 9.8 % ")
+    assert "fewer queries than with shared memory (" in servers
+    assert "more queries than with TCP beside the data nodes (" in by_tcp
     assert "without a cable" in hosts
 
 

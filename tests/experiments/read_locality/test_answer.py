@@ -18,7 +18,8 @@ def test_where_reads_go_is_said_first_and_then_what_it_brings():
     """Each verdict, and the throughput of two contrasts."""
     answer = answered()
     assert len(answer.certain) == 5
-    assert answer.certain[0].startswith("read backup raised the share of local reads by 69 %")
+    assert answer.certain[0].startswith("under CPU quotas, read backup raised the share of ")
+    assert "local reads by 69 %" in answer.certain[0]
     assert "full replication instead of read backup raised throughput by " in answer.certain[4]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
 from ndblab.experiments.the_brief import corrections
 from ndblab.experiments.the_brief.correction_facts import CHECKS, Facts, numbers
-from ndblab.judging import publication
+from ndblab.judging import answers, publication
+from ndblab.publishing import rendering
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,13 @@ def test_every_correction_has_arithmetic_and_all_hold():
     assert set(table["id"]) == set(CHECKS)
     assert list(table["id"]) == [row.id for row in publication.corrections()]
     assert table.loc[~table["holds"], ["id", "arithmetic"]].to_dict("records") == []
+
+
+def test_the_readme_counts_the_places_as_the_answer_does():
+    """Its sentence is written by hand."""
+    said = answers.answer("the-brief", corrections.check()).certain[0]
+    [places] = re.findall(r"in (\d+) places", said)
+    assert f"what a reader needs, in {places} places." in rendering.README.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

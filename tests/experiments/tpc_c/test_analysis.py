@@ -160,7 +160,7 @@ def test_partitioning_and_servers_are_certain_once_they_have_intervals() -> None
     """And that nothing became inconsistent; what one host cannot tell is said."""
     answer = answered()
     text = str(answer).lower()
-    first = "partitioning tables by warehouse raised throughput by 29 %"
+    first = "under CPU quotas, partitioning tables by warehouse raised throughput by 29 %"
     assert answer.certain[0].startswith(first)
     for words in (
         "cpu for a transaction by ", "a second mysql server raised throughput by ",

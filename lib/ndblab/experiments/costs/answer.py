@@ -20,6 +20,8 @@ from ndblab.statistics.estimate import Estimate
 _MOST_BUSY_PCT = 90
 """Percent of the host's CPUs: with so many busy on average, no whole CPU of ten is unused."""
 
+_MUCH = ("less than", "more than", "as much as")
+
 
 @answers("costs")
 def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
@@ -36,17 +38,22 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
 def _more_servers(data: Dataset) -> Iterator[str]:
     """Say what the most servers do to the cost of a query and to throughput."""
     said = ""
+    load = "point selects, {}" + " and undivided CPUs" * (data.budget == "shared")
     for name in (AT_TOTAL, AT_EACH):
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
             means = _consequence(cost, qps)
+            more, _, clients = analysis.sides(data.slices, name).partition(", ")
+            servers, _, fewer = more.partition(" instead of ")
+            than = "one" if fewer == "1" else fewer
+            did = less_or_more(*qps, *(f"{much} {than}" for much in _MUCH))
             yield (
-                f"{analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
+                f"with {load.format(clients.removesuffix(' in all'))}, {servers} did {did}"
                 f"{held(data, name)}. A query took {_changed(cost, 'CPU')}"
                 f"{'' if means in ('', said) else f'. {means}'}"
             )
-            said = means
+            said, load = means, "{}"
 
 
 def _consequence(cost: Estimate, qps: Estimate) -> str:

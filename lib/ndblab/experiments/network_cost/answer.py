@@ -13,8 +13,8 @@ from ndblab.judging.clauses import Advice, Clause, held
 from ndblab.statistics import ratio_tables
 
 _SERVERS = {
-    "servers": "beside the data nodes by shared memory",
-    "servers-by-tcp": "beside the data nodes by TCP",
+    "servers": "with shared memory",
+    "servers-by-tcp": "with TCP beside the data nodes",
 }
 
 

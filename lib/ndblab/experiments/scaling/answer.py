@@ -12,6 +12,7 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.scaling import allowed
+from ndblab.experiments.scaling.checks.data_nodes import BRIEF_LISTED
 from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, within_one_start
@@ -24,6 +25,7 @@ from ndblab.statistics import contrasts, summary
 def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how far one server goes, and what does not matter to it."""
     best = _peak(dataset)
+    where = _of_threads(dataset)
     return [
         f"{_quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s"
         + _between(best.qps_low, best.qps_high),
@@ -36,9 +38,9 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "F5-recv-busiest",
-            "the recv threads are the busiest NDB threads",
-            "the recv threads are not the busiest NDB threads here",
-            "whether the recv threads are the busiest NDB threads",
+            f"{where}, a recv thread was the busiest NDB thread",
+            f"{where}, no recv thread was the busiest NDB thread",
+            "whether a recv thread is the busiest NDB thread",
         ),
         Clause(
             "B-sockets",
@@ -238,10 +240,21 @@ def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             yield f"under CPU quotas, 16 servers did {did}{one}"
 
 
+def _of_threads(dataset: Dataset) -> str:
+    """Say where the claims on threads under one server are judged: never under quotas."""
+    contrast = _planned(dataset, "recv")
+    clients = f" and {count(contrast['a']['point']['clients'], 'client')}" if contrast else ""
+    return f"without CPU quotas, with the brief's {BRIEF_LISTED} threads in a data node{clients}"
+
+
 def _overload(dataset: Dataset) -> Mapping[str, Any] | None:
     """Return the contrast of the most servers past their best number of clients with them at it."""
+    return _planned(dataset, "overload")
+
+
+def _planned(dataset: Dataset, name: str) -> Mapping[str, Any] | None:
     planned = dataset.manifest.get("contrasts", ())
-    return next((contrast for contrast in planned if contrast["name"] == "overload"), None)
+    return next((contrast for contrast in planned if contrast["name"] == name), None)
 
 
 def _peak(dataset: Dataset):

@@ -153,12 +153,6 @@ def _uniform_default(row: Correction, facts: Facts) -> Shown:
     )
 
 
-@shows("workload-name")
-def _workload_name(row: Correction, facts: Facts) -> Shown:
-    name = row.says.replace(" ", "_")
-    return name in row.but and name != row.says, f'"{row.says}" is 3 words, "{name}" is 1'
-
-
 @shows("api-ids")
 def _api_ids(row: Correction, facts: Facts) -> Shown:
     said = int(numbers(row.says)[0])

@@ -58,9 +58,9 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 
 def _held(slices: Sequence[pd.DataFrame]) -> str:
-    """Say in how many recordings a finding holds, or that it is from a single cluster start."""
+    """Say of how many recordings a ratio is, or that it is from a single cluster start."""
     if len(slices) > 1:
-        return f", in {len(slices)} recordings"
+        return f", in {len(slices)} recordings together"
     names = set(slices[0]["contrast"].astype(str))
     return within_one_start(slices[0], *names)
 
@@ -73,5 +73,6 @@ def _extreme(mine: pd.DataFrame, gained: str) -> str:
         ends = 1 / ends[0], 1 / ends[2], 1 / ends[1]
     verb, compared = ("sped up", "fast") if gained == pushdown.FASTER else ("slowed", "long")
     times = "{} times as {} ({} to {})".format(plain(ends[0]), compared, *map(plain, ends[1:]))
-    more = f"{len(mine)} queries of TPC-H, most of all " if len(mine) > 1 else ""
-    return f"joins in the data nodes {verb} {more}Q{most['query']}: {times}"
+    query = f"Q{most['query']}"
+    which = f"{len(mine)} queries of TPC-H, {query} most" if len(mine) > 1 else query
+    return f"joins in the data nodes {verb} {which}: {times}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ from made_up import (
     contrasted,
     decided,
     double,
+    slices_use,
     threads_use,
     verdict,
     with_plan,
@@ -59,6 +61,19 @@ def test_fewer_threads_than_the_briefs_say_nothing_of_the_busiest(recv: float) -
     row = verdict(far({**USUAL, "recv": recv}), "F5-recv-busiest")
     assert row.verdict == "not testable here"
     assert "a data node has 4 threads (27 wanted)" in row.reason
+
+
+@pytest.mark.parametrize("name", ["F5-recv-busiest", "F5-no-saturation"])
+@pytest.mark.parametrize(("busy_pct", "word"), [(50.0, "reproduced"), (99.0, "not testable here")])
+def test_threads_under_one_server_say_nothing_where_the_host_is_full(
+    name: str, busy_pct: float, word: str
+) -> None:
+    """Their common cause, a server that limits, is not at work where the CPUs of all run out."""
+    pct = {**dict.fromkeys(THREADS_OF_32.split(), 5.0), "recv": 60.0}
+    data = slices_use(far(pct, THREADS_OF_32, budget="shared"), lambda _: {"mysqld1": 80.0})
+    row = verdict(replace(data, slices=data.slices.assign(host_busy_pct=busy_pct)), name)
+    assert row.verdict == word
+    assert f"the host's CPUs are {busy_pct:.0f} % busy" in row.reason
 
 
 @pytest.mark.parametrize("name", CLAIMED)
