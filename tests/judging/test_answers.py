@@ -37,13 +37,13 @@ def judged(word: str, measured: float = 1.9, low: float = 1.8, high: float = 2.0
         (verdict.INCONCLUSIVE, "Nothing is decided yet. Open: whether it doubles."),
         (verdict.DIFFERS, "Not 1.9."),
         (verdict.BY_CONSTRUCTION, "By construction, so no finding: whether it doubles."),
-        (verdict.NOT_COMPARABLE, "Not testable here: whether it doubles."),
+        (verdict.NOT_COMPARABLE, "Not comparable: whether it doubles."),
         (verdict.NOT_TESTABLE, "Not testable here: whether it doubles."),
         (verdict.UNKNOWN, ""),
     ],
 )
 def test_a_clause_says_what_its_verdict_allows(word: str, text: str) -> None:
-    """What is decided is stated, with its numbers; the rest is named as open or not testable."""
+    """What is decided is stated, with its numbers; the rest is named by the word of its verdict."""
     assert str(clauses.compose([DOUBLING], judged(word))) == text
 
 
@@ -115,7 +115,7 @@ def test_an_answer_follows_the_verdicts(name: str) -> None:
     sure = answers.answer(name, table.assign(verdict=verdict.REPRODUCED), data)
     assert unsure.open
     assert not sure.open
-    assert not sure.untestable
+    assert not sure.untestable + sure.incomparable
     instead = [text for text in unsure.certain if text not in sure.certain]
     assert all(re.match(r"in \d+ runs?, ", text) for text in instead)
     assert len(sure.certain) == len(unsure.open) + len(unsure.certain) - len(instead)
