@@ -23,6 +23,7 @@ from ndblab.formatting import listed
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
+from ndblab.tuning.answer import retold
 from ndblab.tuning.executing import GOALS
 from ndblab.tuning.history import CONFIRM, contrast
 from ndblab.tuning.outcome import ERROR
@@ -121,7 +122,7 @@ def table(answer: Mapping[str, Any]) -> pd.DataFrame:
     columns = ["number", "settings", "winner", "quantity", "ratio", "low", "high"]
     ratios = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[-3:], float))
     ratios = ratios.dropna(subset="ratio").reset_index(drop=True)
-    ratios.attrs["headline"] = answer["headline"]
+    ratios.attrs["headline"] = retold(answer)
     ratios.attrs["goal"] = answer["goal"]
     return ratios
 
@@ -153,7 +154,7 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     ]  # fmt: skip
     if 0 < rows["low"].isna().sum() < len(rows):
         notes.append("Without a bar: too few blocks for an interval.")
-    notes += [f"{_STAR}: confirmed, and recommended."] if rows["winner"].any() else []
+    notes += [f"{_STAR}: confirmed."] if rows["winner"].any() else []
     numbered = rows.drop_duplicates("number")
     named = [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
     if sum(map(len, named)) > _NOTED:
