@@ -76,7 +76,7 @@ def test_settings_from_which_no_clear_gain_was_seen_are_not_recommended():
     """The confirmed gain is that of all together; what was left out is not named again."""
     doubtful = outcome(WINNER, doubtful=("ndb_batch_size",))
     text = answer.sentence(doubtful, wanted(), {})
-    assert "Known to matter: ndb_cluster_connection_pool=1. " in text
+    assert "The search saw a gain from ndb_cluster_connection_pool=1. " in text
     assert text.endswith("In doubt, so try without: ndb_batch_size=8192.")
     assert too_long(text) == []
     assert answer.to_json(doubtful, wanted(), {})["doubtful"] == ["ndb_batch_size"]

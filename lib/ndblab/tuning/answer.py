@@ -62,7 +62,7 @@ def headline(outcome: Outcome, wanted: Wanted) -> str:
 
 
 def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
-    """Say what was gained, what else changes, what is restarted, and which settings matter."""
+    """Say what was gained, what else changes, what is restarted, and what is in doubt."""
     text = headline(outcome, wanted)
     if outcome.winner is None:
         return f"{text}."
@@ -78,7 +78,7 @@ def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
         told.append(f"Measured with {without_loss(outcome.needless)}")
     sure, unsure = by_doubt(wanted.space.typed(kept(outcome)), outcome.doubtful)
     if unsure:
-        told += [f"Known to matter: {listed(sure)}"] if sure else []
+        told += [f"The search saw a gain from {listed(sure)}"] if sure else []
         told.append(f"In doubt, so try without: {listed(unsure)}")
     return f"{'. '.join(told)}."
 
@@ -157,7 +157,7 @@ def without_loss(needless: Sequence[str]) -> str:
 
 
 def by_doubt(typed: Sequence[str], doubtful: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the settings that are known to matter, and those in doubt, all as a user types them.
+    """Return the settings from which a gain was seen, and those in doubt, as a user types them.
 
     >>> by_doubt(["servers=1", "UseShm=off"], ["UseShm"])
     (['servers=1'], ['UseShm=off'])

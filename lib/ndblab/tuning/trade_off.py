@@ -178,7 +178,7 @@ def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
 
 
 def _write_settings(ax: Axes, rows: pd.DataFrame) -> None:
-    """Write the settings of the recommended finalist, or of the first one if none is."""
+    """Write the settings of the confirmed finalist, or of the first one if none is."""
     row = next(rows.sort_values("winner", ascending=False, kind="stable").itertuples())
     ax.set_title(f"Settings of finalist {row.number}")
     text = ax.text(

@@ -31,7 +31,7 @@ def outcome(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[s
 
 
 def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was gained, what else changes with it, which settings matter, and what to try."""
+    """Say what was gained, what else changes, which settings are in doubt, and what to try."""
     own, ratio = known["set"], of_search.confirmed(known)
     many = "" if len(own) <= _NAMED else count(len(own), "setting")
     what = f"a search found {many} that together gave" if many else f"{listed(own)}:"
@@ -41,11 +41,11 @@ def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
         yield f"measured with {of_search.without_loss(known['needless'])}"
     sure, unsure = of_search.by_doubt(own, known.get("doubtful", ()))
     if unsure:
-        known_to_matter = f"known to matter: {listed(sure)}; " if sure else ""
-        yield f"{known_to_matter}in doubt: {listed(unsure)}"
+        seen = f"the search saw a gain from {listed(sure)}; " if sure else ""
+        yield f"{seen}in doubt: {listed(unsure)}"
     tried = f"try the {many} of finalist {_place(known)}" if many else f"set {listed(own)}"
     if unsure and sure:
-        which = listed(sure) if len(sure) <= _NAMED else "those known to matter"
+        which = listed(sure) if len(sure) <= _NAMED else "those seen to gain"
         tried = f"try {which} first"
     every = "all settings" if unsure and sure else "that"
     yield Advice(f"on such a host, under such a load, {tried}; for {every}, {_restarts(known)}")
