@@ -42,13 +42,13 @@ def judged(word: str, measured: float = 1.9, low: float = 1.8, high: float = 2.0
         (verdict.INCONCLUSIVE, "Nothing is decided yet. Open: whether it doubles."),
         (verdict.DIFFERS, "Not 1.9."),
         (verdict.BY_CONSTRUCTION, "By construction, so no finding: whether it doubles."),
-        (verdict.NOT_COMPARABLE, "Not testable here: whether it doubles."),
+        (verdict.NOT_COMPARABLE, "Not comparable: whether it doubles."),
         (verdict.NOT_TESTABLE, "Not testable here: whether it doubles."),
         (verdict.UNKNOWN, ""),
     ],
 )
 def test_a_clause_says_what_its_verdict_allows(word: str, text: str) -> None:
-    """What is decided is stated, with its numbers; the rest is named as open or not testable."""
+    """What is decided is stated, with its numbers; the rest is named by the word of its verdict."""
     assert str(clauses.compose([DOUBLING], judged(word))) == text
 
 
@@ -146,7 +146,7 @@ def test_an_answer_follows_the_verdicts(name: str) -> None:
     sure = begun_alike(answers.answer(name, table.assign(verdict=verdict.REPRODUCED), data))
     assert unsure.open
     assert not sure.open
-    assert not sure.untestable
+    assert not sure.untestable + sure.incomparable
     instead = [text for text in unsure.certain if text not in sure.certain]
     assert all(re.match(r"in \d+ runs?, ", text) for text in instead)
     assert len(sure.certain) == len(unsure.open) + len(unsure.certain) - len(instead)
@@ -258,7 +258,9 @@ def test_lost_writes_are_told_whatever_the_verdicts() -> None:
     """The recorded faults lost writes in one kind, which no claim is about."""
     data = recorded.obtain("availability")
     texts = [c for c in availability.failures(data, verdict_tables.of(data)) if isinstance(c, str)]
-    assert any("lost up to 345 acknowledged writes, in 5 of 5 runs" in text for text in texts)
+    [lost] = [text for text in texts if text.endswith("acknowledged writes were lost")]
+    assert lost.startswith("in each of 5 runs, ")
+    assert "; 141 to 345 " in lost
 
 
 def test_many_open_questions_are_asked_in_sentences_that_can_be_read() -> None:

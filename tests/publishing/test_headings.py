@@ -14,6 +14,8 @@ from ndblab.publishing.notebook import headings
         ("qps_low", "queries/s, 95 % low"),
         ("latency_p95_ms_high", "p95 latency, ms, 95 % high"),
         ("mysqld_us", "mysqld, \N{MICRO SIGN}s"),
+        ("lookup_us", "CPU per lookup, \N{MICRO SIGN}s"),
+        ("row_us", "CPU per row, \N{MICRO SIGN}s"),
         ("longest_gap_s", "longest gap, s"),
         ("qps_cv_pct", "variation of queries/s, %"),
         ("gave_up_clients", "gave up clients"),

@@ -10,6 +10,7 @@ from ndblab.comparing import knobs
 from ndblab.error import LabError
 from ndblab.tuning import prepared, space
 from ndblab.tuning.space import Row
+from ndblab.workloads.own import resolving
 
 
 def of(*rows: Row, cpus: float = 8, **current: object) -> dict[str, space.Tunable]:
@@ -34,6 +35,17 @@ def test_the_present_value_is_not_tried():
     tunables = of(Row("ndb_batch_size", "8K|32K|128K"), ndb_batch_size="32768")
     assert tunables["ndb_batch_size"].values == (8192, 131072)
     assert of(Row("ndb_force_send", "on"), ndb_force_send="ON") == {}
+
+
+def test_what_acts_on_joins_alone_is_no_knob_for_a_load_without_them():
+    """A gain from it would be noise, and advice that harms other loads."""
+    rows = [row for row in space.table() if row.name in ("ndb_join_pushdown", "ndb_batch_size")]
+    now = {knobs.find("ndb_join_pushdown").key: "ON", knobs.find("ndb_batch_size").key: 32768}
+    assert "ndb_join_pushdown" in {t.word for t in space.tunables(rows, now, 2)}
+    [batch] = space.tunables(rows, now, 2, may_join=False)
+    assert batch.word == "ndb_batch_size"
+    assert not resolving.resolve("oltp_read_only").may_join
+    assert resolving.resolve("tpc_h").may_join
 
 
 def test_values_follow_the_host():

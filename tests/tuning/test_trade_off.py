@@ -56,7 +56,7 @@ def test_the_title_is_the_answer_with_what_it_costs(searched: tuple):
     """It says only what is certain; without a winner, to keep the configuration."""
     *_, rows = searched
     title = trade_off.title(rows)
-    assert title.startswith("Set these two: 1")
+    assert title.startswith("These two settings together gave 1")
     assert "p95" in title
     assert "memory of the nodes" in title
     assert trade_off.describe(rows)[0] == f"{title}."
@@ -95,7 +95,7 @@ def test_the_notebook_draws_what_the_search_noted(searched: tuple):
     plain = answer.to_json(result, wanted(), trade_off.of(data, result))
     noted = type(data)(data.path, {**data.manifest, "answer": plain}, data.tables)
     picture, figure = drawing.draw("trade-off", noted)
-    assert sheet.title(figure).startswith("Set these two")
+    assert sheet.title(figure).startswith("These two settings together gave ")
     assert "Finalist 2" in picture.alt
 
 

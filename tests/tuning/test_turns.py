@@ -63,6 +63,7 @@ def test_the_plan_lists_each_knob_that_is_left_out_and_why(
     file = tmp_path / "knobs.csv"
     head = "name,values,needs\n*,,\n"
     refused = "READ_BACKUP,0|1,\nengine,9.7.4,\nndb_force_send,on,\nshm:ShmSpintime,200,UseShm=on\n"
+    refused += "ndb_join_pushdown,off,joins\n"
     file.write_text(f"{head}ndb_batch_size,8K,\n{refused}")
     plan = prepare(binaries, "oltp_point_select", file, "UseShm=off").plan()
     assert [line.strip() for line in plan.splitlines() if "left out" in line] == [
@@ -70,6 +71,8 @@ def test_the_plan_lists_each_knob_that_is_left_out_and_why(
         "left out: engine (a search has one engine)",
         "left out: ndb_force_send (no other value to try)",
         "left out: ShmSpintime (no other value to try, or without effect unless UseShm=on)",
+        "left out: ndb_join_pushdown (no other value to try, or without effect unless the load has "
+        "joins)",
     ]
     assert "left out: ndb_batch_size" not in plan
     file.write_text(f"{head}{refused}")

@@ -124,9 +124,11 @@ class Answer:
     untestable: tuple[str, ...] = ()
     constructed: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    incomparable: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.certain or self.open or self.untestable or self.constructed)
+        ruled_out = self.untestable or self.constructed or self.incomparable
+        return bool(self.certain or self.open or ruled_out)
 
     def __str__(self) -> str:
         return " ".join(_sentences(self))
@@ -153,7 +155,7 @@ class Answer:
         """
         shown, left_out = self, [0, 0]
         if self.certain or self.open:
-            shorter = replace(self, untestable=(), constructed=(), advice=())
+            shorter = Answer(self.certain, self.open)
             shown = self if _lines(self, left_out, columns) <= lines else shorter
         while _lines(shown, left_out, columns) > lines:
             if shown.open:
@@ -168,7 +170,7 @@ class Answer:
 def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
     """Choose the text of each clause by the verdict of its claim; plain texts are certain."""
     rows = {row.id: row for row in table.itertuples()} if "id" in table else {}
-    certain, unsure, untestable, constructed, advice = [], [], [], [], []
+    certain, unsure, untestable, constructed, advice, incomparable = [], [], [], [], [], []
     for clause in clauses:
         if isinstance(clause, str):
             (advice if isinstance(clause, Advice) else certain).append(str(clause))
@@ -181,12 +183,12 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
             DIFFERS: (certain, clause.contradicted),
             INCONCLUSIVE: (unsure, clause.open),
             NOT_TESTABLE: (untestable, clause.open),
-            NOT_COMPARABLE: (untestable, clause.open),
+            NOT_COMPARABLE: (incomparable, clause.open),
             BY_CONSTRUCTION: (constructed, clause.open),
         }.get(verdict, (None, ""))
         if group is not None:
             group.append(text.format_map(_numbers(row)))
-    return Answer(*map(tuple, (certain, unsure, untestable, constructed, advice)))
+    return Answer(*map(tuple, (certain, unsure, untestable, constructed, advice, incomparable)))
 
 
 def _numbers(row: Any) -> dict[str, str]:
@@ -223,6 +225,7 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
     if more_open:
         yield f"{'Also open' if answer.open else 'Open'}: {count(more_open, 'question')}."
     yield from _lists("Not testable here", "Nor", answer.untestable, "; ".join)
+    yield from _lists("Not comparable", "Nor", answer.incomparable, "; ".join)
     constructed = "By construction, so no finding"
     yield from _lists(constructed, "Likewise", answer.constructed, listed)
     yield from map(sentence, answer.advice)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ndblab.comparing import answer as comparing
 from ndblab.comparing import choice, knobs
-from ndblab.comparing.sides import Sides
+from ndblab.comparing.sides import Setting, Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import count, less_or_more, listed
 from ndblab.statistics.estimate import Estimate
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Changes = Mapping[Configuration, Mapping[str, Estimate]]
     """What each finalist changes, by quantity (`trade_off.of`)."""
 
-_NUMBERS = {1: "this one", 2: "these two", 3: "these three", 4: "these four", 5: "these five"}
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _GAINS = {
     "throughput": ("more queries/s", "fewer queries/s"),
     "p95": ("lower p95", "higher p95"),
@@ -50,11 +50,9 @@ def kept(outcome: Outcome) -> Configuration:
 
 
 def headline(outcome: Outcome, wanted: Wanted) -> str:
-    """Say what to do, with the confirmed gain."""
+    """Say what the confirmed configuration gained, or to keep the baseline."""
     if outcome.winner:
-        own = kept(outcome)
-        many = _NUMBERS.get(len(own), f"these {len(own)}")
-        return f"Set {many}: {gain(outcome.winner.ratio, wanted.request.goal)}"
+        return gained(len(kept(outcome)), outcome.winner.ratio, wanted.request.goal)
     waiting = [finalist for finalist in outcome.finalists if finalist.open and finalist.blocks]
     words = "no gain is confirmed so far" if waiting else "nothing found"
     words = f"Keep your configuration: {words}"
@@ -67,21 +65,25 @@ def headline(outcome: Outcome, wanted: Wanted) -> str:
 
 
 def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
-    """Say what to do, what else it changes, and what it needs."""
+    """Say what was gained, what else changes, what is restarted, and what is in doubt."""
     text = headline(outcome, wanted)
     if outcome.winner is None:
         return f"{text}."
     others = [
-        f"{_BESIDE[goal]} {less_or_more(*ratio)}"
+        changed(goal, ratio)
         for goal, ratio in _beside(outcome, changes).items()
         if goal != wanted.request.goal and ratio.bounded
     ]
-    restarts = choice.restarts(Sides((), wanted.settings(kept(outcome))))
-    text = f"{', '.join([text, *others])}; {restarts}"
+    them = "it" if len(kept(outcome)) == 1 else "them"
+    told = [text, *([f"With {them}: {listed(others)}"] if others else [])]
+    told.append(f"For {them}, {_restarts(outcome, wanted)}")
     if outcome.needless:
-        left = listed(outcome.needless)
-        text += f". Measured with {left} as well, without which it is equivalent within 1 %"
-    return f"{text}."
+        told.append(f"Measured with {without_loss(outcome.needless)}")
+    sure, unsure = by_doubt(wanted.space.typed(kept(outcome)), outcome.doubtful)
+    if unsure:
+        told += [f"The search saw a gain from {listed(sure)}"] if sure else []
+        told.append(f"In doubt, so try without: {listed(unsure)}")
+    return f"{'. '.join(told)}."
 
 
 def details(outcome: Outcome, wanted: Wanted) -> list[str]:
@@ -92,9 +94,6 @@ def details(outcome: Outcome, wanted: Wanted) -> list[str]:
     for number, finalist in enumerate(outcome.finalists, 1):
         words = wanted.space.words(finalist.configuration)
         lines.append(f"  {number}. {words}: {_confirmed(finalist)}")
-    if doubt := tuple(pair for pair in kept(outcome) if pair[0] in outcome.doubtful):
-        words = wanted.space.words(doubt)
-        lines.append(f"No clear gain was seen from {words}: leave out what you do not want to set.")
     lines.append(f"Tried: {count(outcome.tried, 'configuration')}.")
     if len(outcome.by_design) > 1:
         lines.append("Excluded, by how a configuration was tried (95 % each):")
@@ -111,17 +110,68 @@ def details(outcome: Outcome, wanted: Wanted) -> list[str]:
 
 
 def to_paste(outcome: Outcome, wanted: Wanted) -> list[str]:
-    """Return the smallest difference from the baseline, grouped by the restart it needs."""
-    words = {word for word, _ in kept(outcome)}
-    own = [s for s in wanted.settings(kept(outcome)) if s.knob.word in words]
+    """Return the smallest difference from the baseline, grouped by the restart it needs.
+
+    Settings in doubt come last, by themselves.
+    """
     lines: list[str] = []
-    for way in knobs.CHANGES:
-        mine = tuple(setting for setting in own if setting.knob.change == way)
-        if mine:
-            sides = Sides((), mine)
-            body = comparing.to_paste(sides).splitlines()[1:-1]
-            lines += [f"To paste; for it, {choice.restarts(sides)}:", *body]
+    for is_doubtful, lead in ((False, "To paste"), (True, "In doubt, though measured with them")):
+        for way in knobs.CHANGES:
+            mine = tuple(
+                setting
+                for setting in _own(outcome, wanted)
+                if setting.knob.change == way
+                and (setting.knob.word in outcome.doubtful) == is_doubtful
+            )
+            if mine:
+                sides = Sides((), mine)
+                body = comparing.to_paste(sides).splitlines()[1:-1]
+                lines += [f"{lead}; for it, {choice.restarts(sides)}:", *body]
     return lines
+
+
+def gained(many: int, ratio: Estimate, goal: str) -> str:
+    """Say what so many settings of a confirmed configuration gained together."""
+    which = "This setting" if many == 1 else f"These {_NUMBERS.get(many, many)} settings together"
+    return f"{which} gave {gain(ratio, goal)}"
+
+
+def confirmed(known: Mapping[str, Any]) -> Estimate:
+    """Return the confirmed gain of a plain answer (`to_json`) that has a winner."""
+    [chosen] = [own for own in known["finalists"] if own["configuration"] == known["winner"]]
+    return estimate(chosen["confirmed"])
+
+
+def retold(known: Mapping[str, Any]) -> str:
+    """Return the headline of a plain answer, of an older lab too, which worded it otherwise."""
+    if not known["winner"]:
+        return str(known["headline"])
+    return gained(len(known["set"]), confirmed(known), known["goal"])
+
+
+def changed(quantity: str, ratio: Estimate) -> str:
+    """Say how a quantity changes beside the goal."""
+    return f"{_BESIDE[quantity]} {less_or_more(*ratio)}"
+
+
+def without_loss(needless: Sequence[str]) -> str:
+    """Name what was measured as well, and is not needed."""
+    return f"{listed(needless)} as well, without which it is equivalent within 1 %"
+
+
+def by_doubt(typed: Sequence[str], doubtful: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the settings from which a gain was seen, and those in doubt, as a user types them.
+
+    >>> by_doubt(["servers=1", "UseShm=off"], ["UseShm"])
+    (['servers=1'], ['UseShm=off'])
+    """
+    unsure = [setting for setting in typed if setting.partition("=")[0] in doubtful]
+    return [setting for setting in typed if setting not in unsure], unsure
+
+
+def estimate(ratio: Mapping[str, float | None]) -> Estimate:
+    """Return a ratio of a plain answer, NaN where nothing is known."""
+    return Estimate(*(math.nan if end is None else end for end in ratio.values()))
 
 
 def gain(ratio: Estimate, goal: str) -> str:
@@ -164,6 +214,7 @@ def to_json(outcome: Outcome, wanted: Wanted, changes: Changes) -> dict:
             }
             for finalist in outcome.finalists
         ],
+        "restarts": _restarts(outcome, wanted) if outcome.winner else "",
         "needless": list(outcome.needless),
         "doubtful": list(outcome.doubtful),
         "beside": _plain(_beside(outcome, changes)),
@@ -176,6 +227,16 @@ def to_json(outcome: Outcome, wanted: Wanted, changes: Changes) -> dict:
             for limit in outcome.by_design
         },
     }
+
+
+def _own(outcome: Outcome, wanted: Wanted) -> tuple[Setting, ...]:
+    """Return the settings to change, without those of the baseline that stay."""
+    words = {word for word, _ in kept(outcome)}
+    return tuple(s for s in wanted.settings(kept(outcome)) if s.knob.word in words)
+
+
+def _restarts(outcome: Outcome, wanted: Wanted) -> str:
+    return choice.restarts(Sides((), _own(outcome, wanted)))
 
 
 def _beside(outcome: Outcome, changes: Changes) -> Mapping[str, Estimate]:

@@ -103,7 +103,7 @@ def prepare(request: Request, binaries: Binaries, workload: Workload) -> Tuning:
         feasible.check(machine, plan)
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(request.knob_file) if request.knob_file else None)
-    tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
+    tunables = spaces.tunables(rows, current, machine.usable_cpus, others, workload.may_join)
     tunables = _served(tunables, bare.point(BASELINE, DEFAULT_VARIANT).clients)
     left_out = _left_out(rows, tunables, current, others)
     free = math.inf if described else feasible.disk_free_bytes(plan)
@@ -156,7 +156,7 @@ def _left_out(
         if knob.name == "engine":
             why = "a search has one engine"
         elif row.needs:
-            why = f"no other value to try, or without effect unless {row.needs}"
+            why = f"no other value to try, or without effect unless {row.condition}"
         elif knob.key in current:
             why = "no other value to try"
         elif knob.file in (knobs.LAB, knobs.TABLE):

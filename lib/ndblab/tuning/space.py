@@ -24,6 +24,8 @@ Value = int | str
 Configuration = tuple[tuple[str, Value], ...]
 """What differs from the baseline: names and values, sorted by name; empty for the baseline."""
 BASELINE: Configuration = ()
+JOINS = "joins"
+"""What a knob needs that acts on nothing but joins, in place of a setting."""
 ALL = "*"
 """A line of the user's file with this name and no value removes all knobs of the lab's table."""
 _OF_CPUS = re.compile(r"(?:(\d+)\*)?cpus(?:/(\d+))?")
@@ -153,6 +155,11 @@ class Row:
     group: str = ""
     needs: str = ""
 
+    @property
+    def condition(self) -> str:
+        """Return what it needs, in words."""
+        return "the load has joins" if self.needs == JOINS else self.needs
+
 
 def table(file: Path | None = None) -> tuple[Row, ...]:
     """Return the lab's rows, after the user's file has added, replaced or removed some.
@@ -181,6 +188,7 @@ def tunables(
     current: Mapping[tuple[str, str], Value],
     cpus: float,
     others: Iterable[Knob] = (),
+    may_join: bool = True,
 ) -> tuple[Tunable, ...]:
     """Return the knobs that have another value to try on a host of so many CPUs.
 
@@ -191,9 +199,13 @@ def tunables(
     current : values of the baseline, by `Knob.key`. A knob without one is left out: nothing says
         what it would be compared with.
     others : knobs that the installed programs know, to complement the lab's table.
+    may_join : whether a query of the load may join tables. Otherwise, knobs that need joins are
+        left out: whatever they seem to gain is noise.
     """
     changeable, others = [], tuple(others)
     for row in rows:
+        if row.needs == JOINS and not may_join:
+            continue
         knob = knobs.find(row.name, others)
         values = [_value(knob, text, cpus) for text in row.values.split("|")]
         if knob.key not in current:
@@ -241,11 +253,11 @@ def _read(file: Path) -> list[Row]:
 
 
 def _needed(row: Row, others: Iterable[Knob]) -> tuple[str, Value] | None:
-    """Return what a row needs, from a text such as "UseShm=on".
+    """Return the setting that a row needs, from a text such as "UseShm=on"; None for `JOINS`.
 
     LabError if the text is not a setting.
     """
-    if not row.needs:
+    if row.needs in ("", JOINS):
         return None
     name, _, text = row.needs.partition("=")
     knob = knobs.find(name.strip(), others)

@@ -23,6 +23,7 @@ from ndblab.formatting import listed
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
+from ndblab.tuning.answer import retold
 from ndblab.tuning.history import CONFIRM, contrast
 from ndblab.tuning.outcome import ERROR
 from ndblab.tuning.wanted import GOALS
@@ -114,7 +115,7 @@ def table(answer: Mapping[str, Any]) -> pd.DataFrame:
     columns = ["number", "settings", "winner", "quantity", "ratio", "low", "high"]
     ratios = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[-3:], float))
     ratios = ratios.dropna(subset="ratio").reset_index(drop=True)
-    ratios.attrs["headline"] = answer["headline"]
+    ratios.attrs["headline"] = retold(answer)
     ratios.attrs["goal"] = answer["goal"]
     return ratios
 
@@ -146,7 +147,7 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     ]  # fmt: skip
     if 0 < rows["low"].isna().sum() < len(rows):
         notes.append("Without a bar: too few blocks for an interval.")
-    notes += [f"{_STAR}: confirmed, and recommended."] if rows["winner"].any() else []
+    notes += [f"{_STAR}: confirmed."] if rows["winner"].any() else []
     numbered = rows.drop_duplicates("number")
     named = [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
     if sum(map(len, named)) > _NOTED:
@@ -170,7 +171,7 @@ def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
 
 
 def _write_settings(ax: Axes, rows: pd.DataFrame) -> None:
-    """Write the settings of the recommended finalist, or of the first one if none is."""
+    """Write the settings of the confirmed finalist, or of the first one if none is."""
     row = next(rows.sort_values("winner", ascending=False, kind="stable").itertuples())
     ax.set_title(f"Settings of finalist {row.number}")
     text = ax.text(

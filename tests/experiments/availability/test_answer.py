@@ -60,6 +60,20 @@ def test_a_shorter_heartbeat_is_said_with_what_it_buys_and_costs() -> None:
     )
 
 
+def test_what_runs_of_a_fault_have_in_common_is_told_as_a_range() -> None:
+    """The worst alone would be taken for the usual."""
+    gaps_s = (20.0, 24.0, 22.0, 21.0, 23.0)
+    parts = [
+        faults.run(FROZEN, repeat, gap_s=gap_s, ends_s=60.0)
+        for repeat, gap_s in enumerate(gaps_s, 1)
+    ]
+    parts += [faults.run(LOST, repeat, lost=lost) for repeat, lost in enumerate((9, 4, 0), 1)]
+    said = answered(dataset(*parts)).certain
+    assert said[0].startswith("in 2 of 3 runs, a data node killed without")
+    assert said[0].endswith("; 4 to 9 acknowledged writes were lost")
+    assert any("a frozen data node stopped service for 20 to 24 s" in part for part in said)
+
+
 def test_a_node_that_is_declared_dead_by_mistake_is_told() -> None:
     """One that lives, before the fault or after; the frozen one is dead until it is restarted."""
     for t_s, node in ((5.0, 3), (14.0, 2), (40.0, 3)):
@@ -78,16 +92,16 @@ def test_more_arbitrators_are_advised_as_far_as_they_were_measured() -> None:
     """Alone the loss is told with what is documented; with others what they kept, or that not."""
     lost = [faults.run(LOST, repeat, lost=4, gave_up=8, gap_s=8.0) for repeat in (1, 2)]
     alone = answered(dataset(*lost))
-    assert alone.certain[0].startswith(
-        "a data node killed without a management node stopped the cluster until the lab"
+    assert alone.certain[0] == (
+        "in each of 2 runs, a data node killed without a management node stopped the cluster until "
+        "the lab restarted it; 4 acknowledged writes were lost"
     )
-    assert alone.certain[0].endswith("lost up to 4 acknowledged writes, in 2 of 2 runs")
     assert alone.advice[0].startswith("Documented, not measured here")
     kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat) for repeat in (1, 2))))
     assert "as further arbitrators, the same fault lost no write in 2 runs" in kept.certain[1]
     assert "ArbitrationRank=2" in kept.advice[0]
     not_kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat, lost=1) for repeat in (1, 2))))
-    assert "lost up to 1 acknowledged write, in 2 of 2 runs" in not_kept.certain[1]
+    assert "lost 1 acknowledged write, in each of 2 runs" in not_kept.certain[1]
     assert not_kept.advice[0].startswith("Documented, not measured here")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -15,6 +16,7 @@ from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import SHARES_PCT
 from ndblab.judging import answers, judge, publication
 from ndblab.publishing import drawing
+from prose import too_long
 from worlds.planted import WORLDS
 from worlds.recording import Recording
 
@@ -84,7 +86,8 @@ def test_the_answer_names_the_better_share_and_what_the_law_expects(data: datase
     assert words.startswith("Another share than a quarter gave clearly more")
     assert "fewer queries" in words
     assert "the best share for data nodes is 5" in words
-    assert "Divide CPUs as your queries divide their CPU time" in words
+    assert "compared with" in words
+    assert too_long(words) == []
 
 
 def swept(data: dataset.Dataset, gain: float) -> dataset.Dataset:
@@ -126,6 +129,41 @@ def test_the_answer_says_what_undivided_cpus_gave_and_in_which_recordings(data: 
     assert "clear in 1 of 2 recordings (+1 and +20 %)" in answered(1.01, 1.2)
     assert f"{gave}about as many queries as the best division (" in answered(1.01)
     assert f"{gave}20 % fewer queries than the best division (" in answered(0.8)
+
+
+def test_a_share_is_told_from_the_percentage_that_it_gains(data: dataset.Dataset):
+    """Of two percentages in a sentence, one is called a share."""
+    table = judge.judge(data, ["B-split"], publication.claims())
+    certain = answers.answer("cpu-split", table, data).certain
+    compared = [text for text in certain if text.startswith("a quarter for data nodes gave")]
+    assert len(compared) == 2
+    assert all(re.search(r"queries (than|as) a share of \d+ % \(", text) for text in compared)
+
+
+def test_the_answer_says_with_how_many_clients_shares_were_compared(data: dataset.Dataset):
+    """All with the same number, or each with its own best one."""
+    table = judge.judge(data, ["B-split"], publication.claims())
+    quarter = data.slices["side"].astype(str) == "a"
+    for of_quarter, of_others, words in (
+        (64, 64, "shares were compared with 64 clients each"),
+        (64, 32, "clients that was best for it, 32 to 64"),
+    ):
+        slices = data.slices.assign(clients=quarter.map({True: of_quarter, False: of_others}))
+        own = replace(data, tables={**data.tables, "slices": slices})
+        assert words in str(answers.answer("cpu-split", table, own))
+
+
+@pytest.mark.parametrize(
+    ("gain", "advice"), [(1.2, "Leave CPUs undivided where"), (0.8, "Divide CPUs as your queries")]
+)
+def test_a_division_is_advised_only_where_undivided_cpus_lose(
+    data: dataset.Dataset, gain: float, advice: str
+):
+    """Else it is advised for those who must divide."""
+    table = judge.judge(data, ["B-split"], publication.claims())
+    [said] = answers.answer("cpu-split", table, swept(data, gain)).advice
+    assert said.startswith(advice)
+    assert "as your queries divide their CPU time" in said
 
 
 def test_the_figure_shows_the_law_beside_every_share(data: dataset.Dataset):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pandas as pd
 
 import made_up_slices
@@ -11,6 +12,7 @@ import small_runs
 from experiments import planned
 from made_up import Double
 from ndblab.design import catalogue
+from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED
 from ndblab.planning.workload import POINT_SELECT
 
 EXPERIMENT = catalogue.find("read-locality")
@@ -45,13 +47,23 @@ def runs(repeats: int = 3, qps: Callable[[str], float] = lambda variant: 1000.0)
     return small_runs.swept(EXPERIMENT, repeats, lambda point: qps(point.variant))
 
 
-def slices(blocks: int = 5, names: tuple[str, ...] = tuple(CONTRASTS)) -> pd.DataFrame:
-    """Make slices of these contrasts; side A has 1.2 times the throughput."""
+def slices(
+    blocks: int = 5, names: tuple[str, ...] = tuple(CONTRASTS), slower: float = 1.0
+) -> pd.DataFrame:
+    """Make slices of these contrasts; side A has 1.2 times the throughput.
+
+    Parameters
+    ----------
+    slower : p95 of fully replicated tables over that of the others.
+    """
     made = [
         made_up_slices.of(CONTRASTS[name], blocks, ratio=1.2, seed=number)
         for number, name in enumerate(names)
     ]
-    return pd.concat(made, ignore_index=True)
+    every = pd.concat(made, ignore_index=True)
+    p95_ms = np.random.default_rng(3).lognormal(0.4, 0.02, len(every))
+    full = every["variant"].astype(str) == FULLY_REPLICATED
+    return every.assign(latency_p95_ms=p95_ms * full.map({True: slower, False: 1.0}))
 
 
 def tables(repeats: int = 3) -> dict[str, pd.DataFrame]:
@@ -65,9 +77,10 @@ def dataset(
     names: tuple[str, ...] = tuple(CONTRASTS),
     local: Mapping[str, float] = LOCAL,
     near: Mapping[str, float] = NEAR,
+    slower: float = 1.0,
 ) -> Double:
     """Make a dataset with all runs, and with blocks of these contrasts."""
-    made, pieces = runs(), slices(blocks, names)
+    made, pieces = runs(), slices(blocks, names, slower)
     return Double(
         made,
         slices=pieces,

@@ -18,8 +18,10 @@ def test_where_reads_go_is_said_first_and_then_what_it_brings():
     """Each verdict, and the throughput of two contrasts."""
     answer = answered()
     assert len(answer.certain) == 5
-    assert answer.certain[0].startswith("under CPU quotas, read backup raised the share of ")
-    assert "local reads by 69 %" in answer.certain[0]
+    assert answer.certain[0] == (
+        "in transactions of ten lookups, read backup raised the share of local reads from 32.5 to "
+        "55 %, where chance alone gives 32.5 and 55 %"
+    )
     assert "full replication instead of read backup raised throughput by " in answer.certain[4]
 
 
@@ -27,6 +29,13 @@ def test_a_contradiction_names_the_share():
     """In percent, as a reader thinks of it."""
     answer = answered(local={**made_up.LOCAL, "fully-replicated": 0.8})
     assert "only 80 % of the rows" in answer.certain[1]
+
+
+def test_a_p95_that_grows_is_told():
+    """Throughput alone would hide what queries wait for."""
+    told = answered(slower=1.2).certain[5]
+    assert told.startswith("on one host, full replication instead of read backup raised p95 by ")
+    assert "p95" not in str(answered())
 
 
 def test_nothing_is_certain_before_there_is_an_interval():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.stability.made_up import CYCLE_S, LASTS_S, repeated, written
+from experiments.stability.made_up import CYCLE_S, LASTS_S, LEVEL, repeated, written
+from made_up import EVENTS
 from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability import checkpoints
@@ -32,6 +35,27 @@ def test_long_cycles_count_by_their_time() -> None:
     cycles = pd.DataFrame({**rows, "whole": [95.0, 82.0]})
     assert cost.kept(cycles).value == pytest.approx((95 * 20 + 82 * 100) / 12_000)
     assert np.isnan(cost.kept(cycles.iloc[:1]).low)
+
+
+def test_inside_and_outside_weigh_cycles_as_the_ratio_of_the_whole_does() -> None:
+    """The whole is not below its lower part, also where one long checkpoint takes it all."""
+    spans = [*((at, at + 4.0) for at in (10.0, 30.0, 50.0, 70.0, 90.0)), (110.0, 214.0), (260, 264)]
+    events = pd.DataFrame(
+        [
+            ("run", at_s, 2, event, "")
+            for span in spans
+            for at_s, event in zip(span, (checkpoints.STARTED, checkpoints.COMPLETED), strict=True)
+        ],
+        columns=EVENTS,
+    )
+    dataset = replace(written(300, fall=0.0, spread=0.0), events=events)
+    dataset.intervals.loc[dataset.intervals["t_s"].between(111, 214), "qps"] = 0.8 * LEVEL
+    runs = cost.of_longest(dataset.runs, dataset.tables)
+    row = cost.inside_and_outside(runs).set_index("quantity").loc["throughput, queries/s"]
+    # Four cycles of 20 s lose nothing; one of 135 s has a fifth less inside.
+    assert row["ratio"] == pytest.approx((80 + 0.8 * 135) / 215)
+    assert row["ratio"] == pytest.approx(row["inside"] / row["outside"])
+    assert row["ratio"] < cost.kept(runs.throughput).value
 
 
 def test_repeats_count_together() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,19 @@ def test_repeats_of_a_long_run_count_together() -> None:
     """The verdict names the runs, all of their checkpoints, and how many cycles it rests on."""
     row = verdict(repeated(3, fall=0.0), "R-long")
     assert "90 local checkpoints in 3 runs of 600 s, compared in 84 cycles" in row.reason
+
+
+@pytest.mark.parametrize("budget", ["scaled", "shared"])
+def test_the_finding_says_on_how_many_checkpoints_it_rests_and_under_which_budget(
+    budget: str,
+) -> None:
+    """The first and the last of each run have no time on both sides."""
+    data = replace(repeated(3), budget=budget)
+    table = pd.DataFrame([verdict(data, "R-long")])
+    said = answers.answer("long-run", table, data).certain[0]
+    assert said.startswith("under CPU quotas, ") == (budget == "scaled")
+    assert said.endswith("started, in the 84 of 90 with 4 s before and after")
+    assert len(said.split()) <= 30
 
 
 def test_reads_say_nothing_of_checkpoints() -> None:

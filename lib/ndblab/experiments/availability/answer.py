@@ -41,18 +41,19 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = set(outages.loc[outages["lost"] > 0, "fault"])
+    frozen = f"a frozen data node stopped service for {_gaps(outages, FROZEN)}"
     return [
         *_losses(outages),
         *_with_arbitrators(outages),
         *(
-            [f"{worded(longest)} stopped service for {plain(gaps_s.max())} s"]
+            [f"{worded(longest)} stopped service for {_gaps(outages, longest)}"]
             if (longest := gaps_s.idxmax()) != FROZEN and longest not in lost
             else []
         ),
         Clause(
             "A-node-frozen",
-            "a frozen data node stopped service for {value} s at most",
-            "a frozen data node stopped service for {value} s",
+            frozen,
+            frozen,
             "how long a frozen data node stops service",
         ),
         *_with_short_heartbeats(dataset, outages),
@@ -163,16 +164,18 @@ def _cut_off_server(dataset: Dataset, outages: pd.DataFrame) -> Iterator[str]:
 def _losses(outages: pd.DataFrame) -> Iterator[str]:
     """Say which faults lost acknowledged writes, in how many of their runs, and how many."""
     for fault, runs in outages.groupby("fault", observed=True):
-        most, losing = int(runs["lost"].max()), int((runs["lost"] > 0).sum())
-        lost = f"{'up to ' if losing > 1 else ''}{count(most, 'acknowledged write')}"
-        if not losing:
+        numbers = runs.loc[runs["lost"] > 0, "lost"].astype(int)
+        if numbers.empty:
             continue
-        of = f"in {losing} of {count(len(runs), 'run')}"
+        least, most = numbers.min(), numbers.max()
+        lost = f"{f'{least} to ' if least < most else ''}{count(most, 'acknowledged write')}"
+        every = "each" if len(numbers) == len(runs) else str(len(numbers))
+        of = f"in {every} of {count(len(runs), 'run')}" if len(runs) > 1 else "in one run"
         if fault == LOST_ARBITRATOR:
             # Nothing else ends this stop, so that its length is the lab's.
             yield (
-                f"{worded(fault)} stopped the cluster until the lab restarted it, and lost {lost}, "
-                f"{of}"
+                f"{of}, {worded(fault)} stopped the cluster until the lab restarted it; {lost} "
+                f"{'was' if most == 1 else 'were'} lost"
             )
             continue
         stopped = f"stopped service for up to {plain(runs['longest_gap_s'].max())} s"
@@ -198,8 +201,8 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
     settings = dataset.manifest["variants"][SHORT_HEARTBEATS]["config_ini"]["ndbd default"]
     yield (
         f"with HeartbeatIntervalDbDb at {settings['HeartbeatIntervalDbDb']} ms, a frozen data node "
-        f"stopped service for {plain(runs['longest_gap_s'].max())} s "
-        f"instead of {plain(usual['longest_gap_s'].max())} s"
+        f"stopped service for {_gaps(outages, SHORT_HEARTBEATS)} "
+        f"instead of {_gaps(outages, FROZEN)}"
     )
     before = [faulted.set_index("repeat")["qps_before"] for faulted in (runs, usual)]
     ratio = geometric((before[0] / before[1]).dropna())
@@ -251,3 +254,10 @@ def _few_runs(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
 
 def _gap(gaps_s: pd.Series, fault: str) -> str:
     return f" (longest gap {plain(gaps_s[fault])} s)" if fault in gaps_s else ""
+
+
+def _gaps(outages: pd.DataFrame, fault: str) -> str:
+    """Write the shortest and the longest of the longest gaps of a fault's runs."""
+    gaps_s = outages.loc[outages["fault"] == fault, "longest_gap_s"]
+    ends = dict.fromkeys(map(plain, (gaps_s.min(), gaps_s.max())))
+    return f"{' to '.join(ends)} s"

@@ -32,7 +32,7 @@ class Turn(NamedTuple):
     `clients` is the smallest number within 3 % of the best mean; its 95 % interval is `low` to
     `high` (NaN without repeated runs). Within it, there are `least_per_cpu` to `most_per_cpu`
     clients for each logical CPU that mysqld uses. At `clients`, mysqld uses `cpus`, and `busy_pct`
-    of the host's CPUs are busy.
+    of the host's CPUs are busy. `most` is the largest number of clients.
     """
 
     clients: int
@@ -43,6 +43,7 @@ class Turn(NamedTuple):
     qps: float
     cpus: float
     busy_pct: float
+    most: int
 
     @property
     def per_cpu(self) -> float:
@@ -51,12 +52,15 @@ class Turn(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Write where it stops: at one number of clients, or somewhere between two."""
+        """Write where it stops: at one number of clients, between two, or nobody knows where."""
+        if self.low < self.high == self.most:
+            low = count(int(self.low), "client")
+            return f"from {low} on, no number of clients was clearly better for one server"
         where, per_cpu = f"at {count(self.clients, 'client')}", _rounded(self.per_cpu)
         if self.low < self.high:
             where = f"between {self.low:.0f} and {self.high:.0f} clients"
             per_cpu = f"{_rounded(self.least_per_cpu)} to {_rounded(self.most_per_cpu)}"
-        return f"{where}, {per_cpu} for each CPU that mysqld uses"
+        return f"one server stops gaining {where}, {per_cpu} for each CPU that mysqld uses"
 
 
 def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +149,7 @@ def turn(costs: pd.DataFrame) -> Turn:
     per_cpu = one.index.to_series() / one["mysqld_cpus"]
     within = per_cpu[(one.index >= low) & (one.index <= high)]
     numbers = (within.min(), within.max(), *knee)
-    return Turn(int(knee.name), low, high, *map(float, numbers))
+    return Turn(int(knee.name), low, high, *map(float, numbers), int(one.index.max()))
 
 
 def _turns(costs: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:

@@ -118,7 +118,7 @@ def _turning(data: Dataset) -> Iterator[str]:
         else "CPUs are left, so more servers may use them"
     )
     yield (
-        f"one server stops gaining {turn.words} (published: 32 clients, "
+        f"{turn.words} (published: 32 clients, "
         f"{analysis.published_per_cpu():.1f} for each CPU). {turn.busy_pct:.0f} % of all CPUs are "
         f"busy then, so {ended}"
     )

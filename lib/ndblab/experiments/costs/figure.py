@@ -156,7 +156,8 @@ def _said(row, of: str) -> str:
 
 
 def _title_of_one(turn: analysis.Turn) -> str:
-    return f"One server stops gaining {turn.words}; the host's CPUs are {turn.busy_pct:.0f} % busy"
+    words = f"{turn.words[0].upper()}{turn.words[1:]}"
+    return f"{words}; the host's CPUs are {turn.busy_pct:.0f} % busy"
 
 
 FIGURES = {

@@ -12,7 +12,7 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
-from ndblab.formatting import less_or_more
+from ndblab.formatting import count, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, held, in_recordings, within_one_start
 from ndblab.judging.evidence import usable_cpus
@@ -36,7 +36,8 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "whether a quarter of the CPUs for data nodes is a sensible first division",
         )
     ]
-    for say in (_compared, _undivided, _expected) if dataset.budget == "scaled" else ():
+    say_all = (_compared, _undivided, _expected, _clients)
+    for say in say_all if dataset.budget == "scaled" else ():
         with contextlib.suppress(MissingData):
             said += say(dataset)
     return said
@@ -47,11 +48,24 @@ def _compared(dataset: Dataset) -> Iterator[str]:
     for row in ratio_tables.of_contrasts(dataset.slices).itertuples():
         pct = int(row.contrast.rpartition("-")[2])
         if pct in BESIDE and not math.isnan(row.low):
-            words = ("fewer queries than", "more queries than", "as many queries as")
-            than = (f"{many} a share of {pct} %" for many in words)
-            did = less_or_more(row.ratio, row.low, row.high, *than)
-            of = held(dataset, row.contrast)
-            yield f"a quarter for data nodes gave {did}{of}"
+            words = (
+                f"{many} a share of {pct} %"
+                for many in ("fewer queries than", "more queries than", "as many queries as")
+            )
+            did = less_or_more(row.ratio, row.low, row.high, *words)
+            yield f"a quarter for data nodes gave {did}{held(dataset, row.contrast)}"
+
+
+def _clients(dataset: Dataset) -> Iterator[str]:
+    """Say with how many clients the shares were compared."""
+    numbers = dataset.slices["clients"].dropna().astype(int)
+    if numbers.nunique() == 1:
+        yield f"these shares were compared with {count(numbers.iloc[0], 'client')} each"
+    elif len(numbers):
+        yield (
+            "each share was compared with the number of clients that was best for it, "
+            f"{numbers.min()} to {numbers.max()}"
+        )
 
 
 def _undivided(dataset: Dataset) -> Iterator[str]:
@@ -84,9 +98,14 @@ def _expected(dataset: Dataset) -> Iterator[str]:
         "that predicts"
     )
     if points.loc[points["qps"].idxmax(), "share_pct"] in _around(law.best_pct):
+        divide = (
+            "Divide CPUs"
+            if analysis.undivided_over_best(dataset.runs).high < 1
+            else "Leave CPUs undivided where nothing forces a division; else divide them"
+        )
         yield Advice(
-            "Divide CPUs as your queries divide their CPU time: measure both sides without "
-            "limits first"
+            f"{divide} as your queries divide their CPU time: measure both sides without limits "
+            "first"
         )
 
 

@@ -170,10 +170,15 @@ def _memory(table: pd.DataFrame) -> Iterator[Advice]:
         )
 
 
+_LITTLE = 1.05
+"""Gain up to which another split of threads is not worth setting."""
+
+
 def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what a split of threads with more tc threads did, if no claim says it.
 
-    The newest recording with an interval counts.
+    The newest recording with an interval counts. The automatic split is advised only if the other
+    one is known to gain little.
     """
     said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
     for recording in (dataset, *reversed(dataset.earlier)):
@@ -182,11 +187,14 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             continue
         if not said.any():
             where = "on this host" if recording is dataset else "in an earlier recording"
-            yield f"{where}, a split with more tc threads {moved(*ratio, 'throughput')}"
-        if ratio.low <= 1:
+            may_gain = ratio.low <= 1 and ratio.high >= _LITTLE
+            is_open = ", so whether another split gains is open" if may_gain else ""
+            yield f"{where}, a split with more tc threads {moved(*ratio, 'throughput')}{is_open}"
+        if ratio.low <= 1 and ratio.high < _LITTLE:
+            most = f"{100 * (_LITTLE - 1):.0f} %"
             yield Advice(
-                "Set NumCPUs and leave the split of threads to the data node: no gain from "
-                "another split was shown"
+                "Set NumCPUs and leave the split of threads to the data node: another split gained "
+                f"less than {most}"
             )
         return
 

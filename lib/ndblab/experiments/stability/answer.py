@@ -9,6 +9,7 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.formatting import duration, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause
@@ -69,19 +70,27 @@ def _band(dataset: Dataset, during: str) -> Iterator[str]:
     seconds = stability.samples(stability.longest(dataset.runs), dataset.intervals)
     qps = stability.steadiness(seconds).loc["qps"]
     low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))
-    quotas = "under CPU quotas, " if dataset.budget == "scaled" else ""
     yield (
-        f"{quotas}throughput in 95 % of the seconds {during} differed from its mean "
+        f"{_quotas(dataset)}throughput in 95 % of the seconds {during} differed from its mean "
         f"by {low:+.0f} to {high:+.0f} %"
     )
     if high - low > _WIDE_PCT:
         yield Advice("Compare two settings in turns of seconds, not one run after the other")
 
 
+def _quotas(dataset: Dataset) -> str:
+    return "under CPU quotas, " if dataset.budget == "scaled" else ""
+
+
 def _dip(dataset: Dataset) -> Iterator[str]:
     """Say how far throughput falls in the second in which a checkpoint starts."""
-    dip = cost.around_start(cost.of_longest(dataset.runs, dataset.tables))
+    repeats = cost.of_longest(dataset.runs, dataset.tables)
+    dip = cost.around_start(repeats)
     if len(dip) and (lowest := dip.loc[dip["ratio"].idxmin()])["high"] < 1:
         fall = less_or_more(*lowest[["ratio", "low", "high"]], less="lower")
-        yield f"in the second in which a checkpoint starts, throughput is {fall}"
+        every = sum(len(run.spans) for run in repeats.runs)
+        yield (
+            f"{_quotas(dataset)}throughput was {fall} in the second in which a checkpoint started, "
+            f"in the {lowest['checkpoints']:.0f} of {every} with {LEAST_GAP_S:g} s before and after"
+        )
         yield Advice("Measure writes over several whole checkpoints, not over a part of one")

@@ -116,8 +116,8 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
     return Run(row, spans, samples, own["processes"], own["ndb_threads"])
 
 
-def kept(cycles: pd.DataFrame) -> Estimate:
-    """Return the whole over the part outside checkpoints: 0.95 means that these take 5 %.
+def kept(cycles: pd.DataFrame, part: str = "whole") -> Estimate:
+    """Return a part over that outside checkpoints: 0.95 of the whole means that these take 5 %.
 
     Cycles are weighted by their length, as joined checkpoints make some of them long: it is the
     ratio of the sums over all, with its jackknife interval (Efron and Tibshirani 1993). With equal
@@ -130,12 +130,12 @@ def kept(cycles: pd.DataFrame) -> Estimate:
     if not (cycles[PARTS] > 0).all(axis=None):
         raise MissingData("a cycle of a checkpoint stands still")
     length_s = cycles["end_s"] - cycles["begin_s"]
-    whole, outside = ((cycles[part] * length_s).to_numpy(float) for part in ("whole", "outside"))
-    log = float(np.log(whole.sum() / outside.sum()))
+    own, outside = ((cycles[name] * length_s).to_numpy(float) for name in (part, "outside"))
+    log = float(np.log(own.sum() / outside.sum()))
     number = len(cycles)
     if number < 2:
         return Estimate(math.exp(log))
-    without = np.log((whole.sum() - whole) / (outside.sum() - outside))
+    without = np.log((own.sum() - own) / (outside.sum() - outside))
     error = math.sqrt((number - 1) * float(without.var()))
     half = float(estimate.t(number - 1)) * error
     return Estimate(*(math.exp(x) for x in (log, log - half, log + half)))
@@ -174,8 +174,9 @@ def inside_and_outside(repeats: Repeats) -> pd.DataFrame:
 
     Returns
     -------
-    `quantity`, `inside`, `outside` (means over cycles; CPU in percent of one logical CPU, all
-    processes of a role together), `ratio` of the two with `low` and `high`.
+    `quantity`, `inside`, `outside` (means over cycles by their length; CPU in percent of one
+    logical CPU, all processes of a role together), `ratio` of the two with `low` and `high`, as
+    `kept` has it.
     """
     tables = {"throughput, queries/s": repeats.throughput}
     for role in _ROLES:
@@ -183,10 +184,10 @@ def inside_and_outside(repeats: Repeats) -> pd.DataFrame:
             tables[f"CPU of {role}, percent"] = repeats.cpu_pct(role)
     rows = []
     for name, table in tables.items():
-        if len(table) and (table[PARTS] > 0).all(axis=None):
-            inside, outside = table["inside"], table["outside"]
-            ratio = estimate.geometric(inside / outside)
-            rows.append([name, inside.mean(), outside.mean(), *ratio])
+        with contextlib.suppress(MissingData):
+            ratio, length_s = kept(table, "inside"), table["end_s"] - table["begin_s"]
+            means = np.average(table[["inside", "outside"]], axis=0, weights=length_s)
+            rows.append([name, *means, *ratio])
     columns = ["quantity", "inside", "outside", "ratio", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -51,12 +51,19 @@ def _said(row) -> str:
     return f"{finds} ({ends}goal: {row.goal})"
 
 
+_ALIKE = "identical sides "
+
+
 def _advice(table: pd.DataFrame) -> Iterator[str]:
-    """Say which differences are too small to act on: how closely identical sides agree."""
-    alike = table[table["goal"].str.startswith("identical sides")].dropna(subset=["low", "high"])
-    if len(alike):
-        off = max((alike["high"] - 1).max(), (1 - alike["low"]).max())
+    """Say which differences are too small to act on, by design: how closely equal sides agree."""
+    alike = table[table["goal"].str.startswith(_ALIKE)].dropna(subset=["low", "high"])
+    limits = [
+        f"below {percent(100 * max(row.high - 1, 1 - row.low))} % "
+        f"{row.goal.removeprefix(_ALIKE).partition(' differ')[0]}"
+        for row in alike.itertuples()
+    ]
+    if limits:
         yield (
-            f"Do not act on a difference below {percent(100 * off)} %: identical sides are not "
-            "known to agree more closely"
+            f"Do not act on a difference {' or '.join(limits)}: identical sides are not known to "
+            "agree more closely"
         )

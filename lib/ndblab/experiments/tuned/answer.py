@@ -12,6 +12,7 @@ from ndblab.experiments.tuned.searched import COMMAND
 from ndblab.formatting import count, listed
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Answer
+from ndblab.tuning import answer as of_search
 from ndblab.tuning import trade_off
 from ndblab.tuning.wanted import NAME, named
 
@@ -30,29 +31,46 @@ def outcome(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[s
 
 
 def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was gained, what else changes with it, and what to set."""
-    headline, own = known["headline"], listed(known["set"])
-    gain = headline.partition(": ")[2]
-    many = "" if len(known["set"]) <= _NAMED else count(len(known["set"]), "setting")
-    what = f"a search found {many} that gave" if many else f"{own}:"
-    yield f"{what} {gain} than {named(known['baseline'])}"
-    whole, _, spare = known["sentence"].rstrip(".").partition(". ")
-    beside, _, restarts = whole.removeprefix(headline).partition("; ")
-    quantities = set(trade_off.table(known)["quantity"])
+    """Say what was gained, what else changes, which settings are in doubt, and what to try."""
+    own, ratio = known["set"], of_search.confirmed(known)
+    many = "" if len(own) <= _NAMED else count(len(own), "setting")
+    what = f"a search found {many} that together gave" if many else f"{listed(own)}:"
+    yield f"{what} {of_search.gain(ratio, known['goal'])} than {named(known['baseline'])}"
+    yield from _beside(known, "them" if len(own) > 1 else "it")
+    if known["needless"]:
+        yield f"measured with {of_search.without_loss(known['needless'])}"
+    sure, unsure = of_search.by_doubt(own, known.get("doubtful", ()))
+    if unsure:
+        seen = f"the search saw a gain from {listed(sure)}; " if sure else ""
+        yield f"{seen}in doubt: {listed(unsure)}"
+    tried = f"try the {many} of finalist {_place(known)}" if many else f"set {listed(own)}"
+    if unsure and sure:
+        which = listed(sure) if len(sure) <= _NAMED else "those seen to gain"
+        tried = f"try {which} first"
+    every = "all settings" if unsure and sure else "that"
+    yield Advice(f"on such a host, under such a load, {tried}; for {every}, {_restarts(known)}")
+
+
+def _beside(known: Mapping[str, Any], them: str) -> Iterator[str]:
+    """Say what else changes, two quantities in a sentence."""
+    shown = set(trade_off.table(known)["quantity"]) - {known["goal"]}
+    ratios = {name: of_search.estimate(ratio) for name, ratio in known["beside"].items()}
     others = [
-        other
-        for other in beside.split(", ")
-        if other and (trade_off.MEMORY in quantities or not other.startswith(trade_off.MEMORY))
+        of_search.changed(name, ratio)
+        for name, ratio in ratios.items()
+        if name in shown and ratio.bounded
     ]
     for first in range(0, len(others), 2):
-        lead = "besides" if first else "with them" if many else "with it"
+        lead = "besides" if first else f"with {them}"
         yield f"{lead}: {listed(others[first : first + 2])}"
-    if spare:
-        yield spare
-    tried = f"try the {many} of finalist {_place(known)}" if many else f"set {own}"
-    yield Advice(f"on such a host, under such a load, {tried}; for that, {restarts}")
-    if known.get("doubtful"):
-        yield Advice(f"No clear gain was seen from {listed(known['doubtful'])} alone: try without")
+
+
+def _restarts(known: Mapping[str, Any]) -> str:
+    """Say what must be restarted; older searches have that in their sentence alone."""
+    if "restarts" in known:
+        return str(known["restarts"])
+    whole = known["sentence"].rstrip(".").partition(". ")[0]
+    return str(whole.partition("; ")[2])
 
 
 def _place(known: Mapping[str, Any]) -> int:

@@ -41,6 +41,8 @@ NAMES = {
     "mb_per_s": "content, MB/s",
     "rows_per_s": "rows/s",
     "lookups_per_s": "lookups/s",
+    "lookup_us": "CPU per lookup, \N{MICRO SIGN}s",
+    "row_us": "CPU per row, \N{MICRO SIGN}s",
     "queries_per_s": "queries/s",
     "trend_pct_per_hour": "trend, % per hour",
     "trend_low": "trend, 95 % low",

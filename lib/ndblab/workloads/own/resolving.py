@@ -56,6 +56,11 @@ class Workload:
         apart = self.facts.get("kind") == LUA or bool(self.facts.get("writes"))
         return self.generator.ROLE == SYSBENCH and not apart
 
+    @property
+    def may_join(self) -> bool:
+        """Return whether a query may join tables, which none in sysbench's own scripts does."""
+        return self.name not in sysbench.SCRIPTS
+
 
 def resolve(
     name: str | Path,
