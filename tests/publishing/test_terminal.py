@@ -115,9 +115,7 @@ def test_every_word_is_counted_once_and_in_order() -> None:
         (verdict.NOT_TESTABLE, verdict.INCONCLUSIVE, verdict.INCONCLUSIVE),
     ],
 )
-def test_claims_that_rest_on_one_measurement_count_once(
-    one: str, other: str, counted: str
-) -> None:
+def test_claims_that_rest_on_one_measurement_count_once(one: str, other: str, counted: str) -> None:
     """No agreement hides a disagreement or a claim that is open; what was tested comes first."""
     for pair in (one, other), (other, one):
         words = dict(zip(("B-sockets", "N-clients"), pair, strict=True))
@@ -127,9 +125,7 @@ def test_claims_that_rest_on_one_measurement_count_once(
 @pytest.mark.parametrize(
     ("word", "decided"), [(verdict.REPRODUCED, "1"), (verdict.INCONCLUSIVE, "none")]
 )
-def test_the_tally_says_how_many_claims_on_the_figures_are_decided(
-    word: str, decided: str
-) -> None:
+def test_the_tally_says_how_many_claims_on_the_figures_are_decided(word: str, decided: str) -> None:
     """A list in the text of the brief is not in a figure."""
     words = {"F6-peak": word, "F9-tc-26": verdict.NOT_COMPARABLE, "F9-threads": verdict.REPRODUCED}
     counted = verdict_tables.counted(verdict_tables.with_statements(table(words)))
