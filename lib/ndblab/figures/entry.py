@@ -41,7 +41,7 @@ class Entry:
     a `width_in` of its own is never tall.
     With `one_workload`, it shows runs of a single workload. `published` gives the numbers to
     compare with if they are not those of its key; with `of_the_brief`, the lab measured nothing
-    in it.
+    in it. With `under_quotas`, its title says so where quotas divide the CPUs.
     """
 
     question: str
@@ -56,6 +56,7 @@ class Entry:
     recorded: Callable[[], object] | None = None
     published: Callable[[], Anchors] | None = None
     of_the_brief: bool = False
+    under_quotas: bool = False
 
 
 @functools.cache
