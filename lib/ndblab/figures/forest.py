@@ -95,7 +95,8 @@ def draw(
     _write_above(ax, above)
     names = [_on_one_line(name) for name in rows["name"]]
     # A point says what the axis and the numbers beside it say.
-    told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
+    said = [_beside(row).replace("\n", " ") for row in rows.itertuples()]
+    told = rows if equal is None else rows.assign(said=said)
     points.add(ax, told, rows["ratio"], range(len(rows)), names, along="x")
 
 
@@ -205,6 +206,12 @@ def words(row: object) -> str:
     return "unknown" if row.ratio != row.ratio else formatting.change(row.ratio, row.low, row.high)
 
 
+def _beside(row: object) -> str:
+    """Return what stands beside a row: its text if it has one, else its numbers."""
+    text = getattr(row, "text", None)
+    return text if isinstance(text, str) else words(row)
+
+
 def is_clear(row: object) -> bool:
     """Return whether the interval of a ratio excludes 1."""
     return bool(row.low > 1 or row.high < 1)
@@ -251,9 +258,7 @@ def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, part: float |
         for end, beyond, mark in ((low, row.low < low, "<"), (high, row.high > high, ">")):
             if beyond:
                 ax.plot(end, place, mark, color=style.INK, ms=6, clip_on=False, zorder=5)
-        text = getattr(row, "text", None)
-        text = text if isinstance(text, str) else words(row)
         ax.annotate(
-            text, (1, place), (7, 0), xycoords=("axes fraction", "data"),
+            _beside(row), (1, place), (7, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", va="center", fontsize=8.6, annotation_clip=False,
         )  # fmt: skip

@@ -140,12 +140,13 @@ def _latency_ratios(tables: Tables) -> pd.DataFrame:
     rows = [
         [
             f"{count(top, 'server')} over {base}, {count(clients // base, 'client')} each",
+            clients // base,
             *estimate.ratio(sides[top][clients * top // base], values, pooled=pooled),
         ]
         for clients, values in sorted(sides[base].items())
         if top > base and clients * top // base in sides[top]
     ]
-    return pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
+    return pd.DataFrame(rows, columns=["name", "each", "ratio", "low", "high"])
 
 
 def _published(anchors: Anchors, ratios: pd.DataFrame, where: str = "") -> dict[str, list[Anchor]]:
@@ -205,10 +206,15 @@ def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
     known = points.dropna(subset="mean")
     if ratios.empty:
         return f"p95 latency was {plain(known['mean'].min())} to {plain(known['mean'].max())} ms"
-    least, most = ratios["ratio"].min(), ratios["ratio"].max()
+    order = ratios.sort_values("ratio")
+    least, most = order.iloc[0], order.iloc[-1]
     factor = int(known["servers"].max() // known["servers"].min())
-    span = plain(most) if plain(least) == plain(most) else f"{plain(least)} to {plain(most)}"
-    return f"{factor} times the servers and clients had {span} times the p95 latency"
+    said = f"{factor} times the servers and clients had {plain(least['ratio'])} times "
+    said += "the p95 latency"
+    if plain(least["ratio"]) == plain(most["ratio"]):
+        return said
+    each = count(least["each"], "client")
+    return f"{said} with {each} each, and {plain(most['ratio'])} times with {most['each']}"
 
 
 def _notes(

@@ -193,6 +193,6 @@ FIGURES = {
     "8": Entry(
         "How steady are throughput and latency, second by second?",
         paint_steadiness, describe_steadiness, ("runs", "intervals"),
-        height_in=3.6, one_workload=True, under_quotas=True,
+        height_in=3.6, one_workload=True,
     ),
 }  # fmt: skip
