@@ -11,7 +11,7 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
 import small_runs
-from drawn import DATASET, HOST, caption, line_like, outside, said, title
+from drawn import DATASET, HOST, caption, line_like, outside, said, title, written
 from ndblab import figures, formatting
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -70,12 +70,20 @@ def test_the_answer_is_the_title() -> None:
     """The title says what more servers gave, computed from the best means."""
     table = runs()
     best = summary.peaks(summary.points(table)).set_index("servers")["qps_mean"]
-    assert title(draw("6", table)).startswith(
-        f"4 servers gave {formatting.plain(best[4] / best[1])} times the queries/s of 1"
-    )
     falling = table.assign(qps=table["qps"] * table["servers"].map({1: 1.0, 2: 1.0, 4: 0.4}))
-    assert "4 gave 20 % fewer than 2" in title(draw("6", falling))
-    assert "times the p95 latency" in title(draw("7", table))
+    figure = draw("6", falling)
+    words = "4 servers gave 20 % fewer queries/s than 2 at equal clients"
+    assert title(figure).startswith(f"Under CPU quotas, {words}")
+    assert title(draw("6", falling, "pinned")).startswith(words)
+    assert "4 servers over 2, equal clients" in written(figure)
+    apart = table[table["clients"] == table["servers"].map({1: 1, 2: 4, 4: 16})]
+    times = formatting.plain(best[4] / apart.loc[apart["servers"] == 1, "qps"].mean())
+    assert f"4 servers gave {times} times the queries/s of 1, each" in title(draw("6", apart))
+    late = table["latency_p95_ms"] * table["servers"].map({1: 1, 2: 2, 4: 4})
+    slower = late.where(table["clients"] < 16, 2 * late)
+    words = title(draw("7", table.assign(latency_p95_ms=slower)))
+    had = "4 times the servers and clients had 4 times the p95 latency with 1 client each"
+    assert words == f"Under CPU quotas, {had}, and 8 times with 4"
 
 
 def test_ratios_of_the_peaks_stand_above() -> None:
@@ -84,7 +92,8 @@ def test_ratios_of_the_peaks_stand_above() -> None:
     figure = draw("6", wide)
     forest = figure.axes[0]
     names = [label.get_text() for label in forest.get_yticklabels()]
-    assert names == [f"{2 * n} servers over {n}" for n in (1, 2, 4, 8)] + ["16 servers over 1"]
+    doublings = [f"{2 * n} servers over {n}" for n in (1, 2, 4, 8)]
+    assert names == [*doublings, "16 servers over 1", "16 servers over 8, equal clients"]
     [bound] = [line for line in forest.lines if line.get_marker() == "|"]
     assert float(bound.get_xdata()[0]) == pytest.approx(1_600_000 / 230_000)
     assert "Bars with an arrow: bounds published" in said(figure)
@@ -96,7 +105,7 @@ def test_axes_are_honest_and_have_units() -> None:
     throughput, latency = draw("6", runs()), draw("7", runs())
     assert all(ax.get_ylim()[0] == 0 for ax in throughput.axes[1:])
     assert throughput.axes[1].get_ylabel() == "Throughput, queries/s"
-    assert throughput.axes[0].get_xlabel() == "Best mean throughput, ratio"
+    assert throughput.axes[0].get_xlabel() == "Throughput, ratio"
     assert latency.axes[1].get_yscale() == "log"
     assert latency.axes[1].get_ylabel() == "95th percentile latency, ms"
     assert latency.axes[1].get_xlabel() == "Clients of each server"
@@ -212,13 +221,13 @@ def test_no_text_leaves_the_figure(
 def test_words_for_those_who_cannot_see_it() -> None:
     """A description begins with the title, and holds peaks, ratios, range and published numbers."""
     tables = {"runs": runs()}
-    six = figures.describe("6", tables, publication.anchors("6"))
+    six = figures.describe("6", tables, publication.anchors("6"), caption())
     assert six.startswith(title(draw("6", tables["runs"])))
     best = summary.peaks(summary.points(tables["runs"]))["qps_mean"].iloc[-1]
     assert f"{formatting.plain(best)} with 4 at 16 clients" in six
     assert "4 servers over 2 " in six
     assert "about 230" in six
-    seven = figures.describe(7, tables, [])
+    seven = figures.describe(7, tables, [], caption())
     assert seven.startswith(title(draw("7", tables["runs"])))
     assert "from 1.59 to 25.4 ms with 1 (1 to 16 clients)" in seven
     assert "Published" not in seven

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,11 +59,57 @@ def test_a_ratio_is_of_paired_runs() -> None:
     """A machine that triples between repeats does not blur a ratio that holds in each of them."""
     figure = draw("shm-vs-tcp", runs())
     assert dots(figure.axes[0]) == pytest.approx([1.25] * 6, rel=0.01)
-    words = figures.describe("shm-vs-tcp", runs(), PUBLISHED)
+    words = figures.describe("shm-vs-tcp", runs(), PUBLISHED, caption())
     assert "read/write, 8 clients +25 %" in words
     assert words.startswith(title(figure))
-    said = "SHM instead of TCP, throughput: +25 % in point selects; +25 % in read/write"
-    assert title(figure) == said
+    start = "Under CPU quotas, SHM instead of TCP: point selects at most +25 % (+2"
+    assert title(figure).startswith(start)
+    assert "; read/write at most +25 % (+2" in title(figure)
+
+
+def of_reads(name: str, clients: int, ratio: float, spread: float = 0.005) -> pd.DataFrame:
+    """Make slices of a contrast of point selects over SHM with those over TCP."""
+    sides = Side(Point(1, clients)), Side(Point(1, clients, "tcp"))
+    contrast = Contrast(name, ALTERNATION, *sides, ())
+    return made_up_slices.of(contrast, 6, ratio=ratio, sd=(spread, 0.0, 0.0))
+
+
+def test_the_title_says_which_ratios_are_clear_with_their_intervals() -> None:
+    """A range of values would look like an interval; where nothing is clear, it says so."""
+    slices = [of_reads("few", 1, 1.0, 0.2), of_reads("some", 8, 0.8), of_reads("many", 64, 0.5)]
+    tables = {**runs(workloads=WORKLOADS[:1]), "slices": pd.concat(slices, ignore_index=True)}
+    found = title(draw("shm-vs-tcp", tables)).replace("\N{MINUS SIGN}", "-")
+    value = r"-\d+ % \(-\d+ to -\d+ %\)"
+    two = rf"point selects {value} with 64 clients and {value} with 8 clients, unclear with 1"
+    assert re.search(rf"SHM instead of TCP: {two}$", found)
+    tables["slices"] = slices[0]
+    assert "too uncertain to tell" in title(draw("shm-vs-tcp", tables))
+
+
+def test_a_contrast_without_an_interval_is_not_drawn() -> None:
+    """A value of one block on a fine axis would look like a finding."""
+    one = of_reads("reads", 4, 0.8).query("block == 1")
+    tables = {**runs(workloads=WORKLOADS[:1]), "slices": one}
+    figure = draw("shm-vs-tcp", tables, [])
+    assert "too few blocks to tell" in title(figure)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["Point selects"]
+    assert "Not shown: contrasts of fewer than 4 blocks" in said(figure)
+    assert "Compared" not in figures.describe("shm-vs-tcp", tables, [])
+    assert outside(figure) == []
+
+
+def test_the_largest_of_several_kinds_leads() -> None:
+    """And how many of all comparisons are clear."""
+    words = title(draw("spinning", runs())).replace("\N{MINUS SIGN}", "-")
+    start = "Under CPU quotas, 12 of 12 comparisons with no spinning are clear, the largest "
+    assert words.startswith(f"{start}-20 % (")
+    assert "spinning tc and ldm too, " in words
+
+
+def test_bands_are_explained() -> None:
+    """Whiskers of ratios, and bands around curves."""
+    for tables in (runs(), {**runs(workloads=WORKLOADS[:1]), "slices": of_reads("reads", 4, 0.5)}):
+        assert "Bands: 95 % confidence interval of the mean." in said(draw("shm-vs-tcp", tables))
 
 
 def test_a_run_without_its_pair_is_left_out() -> None:
@@ -88,7 +136,8 @@ def test_contrasts_stand_instead_of_pairs() -> None:
     assert dots(figure.axes[0]) == pytest.approx([0.5], rel=0.1)
     assert "both sides measured close together" in said(figure)
     assert "pairs" not in said(figure)
-    assert title(figure).startswith("SHM instead of TCP, throughput: \N{MINUS SIGN}")
+    start = "SHM instead of TCP: point selects \N{MINUS SIGN}"
+    assert title(figure).startswith(f"Under CPU quotas, {start}")
 
 
 def test_published_ratios_stand_below_as_they_were_stated() -> None:

@@ -79,6 +79,23 @@ def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
     assert not effects.is_current(changed, publication.claims())
 
 
+def test_no_interval_of_the_picture_hides_in_its_dot(verdicts):
+    """Small effects have an axis of their own, on which their intervals are wider than a dot; one
+    large effect may be that certain."""
+    shown = effects.table(verdicts, publication.claims())
+    figure = effects.draw(shown, publication.claims())
+    figure.draw_without_rendering()
+    widths_pt = []
+    for ax in figure.axes:
+        names = {label.get_text() for label in ax.get_yticklabels()}
+        for row in shown[shown["name"].isin(names)].itertuples():
+            ends = ax.transData.transform([(row.low, 0), (row.high, 0)])[:, 0]
+            widths_pt.append(72 / figure.dpi * (ends[1] - ends[0]))
+    assert len(figure.axes) == 2
+    assert len(widths_pt) == len(shown)
+    assert sum(width > 8 for width in widths_pt) >= len(shown) - 1
+
+
 def test_the_readme_says_of_the_ndb_api_what_its_picture_shows(verdicts):
     """The ratio and both ends of its interval, of all recordings, as written beside the dot."""
     shown = effects.table(verdicts, publication.claims())

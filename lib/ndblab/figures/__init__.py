@@ -38,11 +38,14 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     with sheet.page(entry.height_in) as figure, _explained():
         head = entry.paint(figure, tables, anchors, caption)
-        sheet.sign(figure, head, caption.line(workload))
+        head = head._replace(title=_under_quotas(head.title, entry, caption))
+        sheet.sign(figure, head, caption.line(workload, head.undivided))
     return figure
 
 
-def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
+def describe(
+    key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Caption | None = None
+) -> str:
     """Describe in a few sentences what a figure shows, for readers who cannot see it.
 
     LabError if the figure is unknown, or the tables have nothing that it could show.
@@ -50,7 +53,17 @@ def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     named = [f"Workload: {workload}."] if workload else []
     with _explained():
-        return " ".join([*entry.describe(tables, anchors), *named])
+        words = " ".join([*entry.describe(tables, anchors), *named])
+    return _under_quotas(words, entry, caption)
+
+
+def _under_quotas(title: str, entry: Entry, caption: Caption | None) -> str:
+    """Say in a title that quotas divide the CPUs, where they do and its figure asks for it."""
+    if not (entry.under_quotas and caption and caption.is_scaled):
+        return title
+    first, *_ = title.split()
+    is_name = first[1:] != first[1:].lower()
+    return f"Under CPU quotas, {title if is_name else title[0].lower() + title[1:]}"
 
 
 def draw_plan(key: str | int, plan: Plan, host: Host) -> Figure:

@@ -15,11 +15,14 @@ from matplotlib.ticker import LogLocator
 from ndblab.figures import points, sheet, style
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
+from ndblab.formatting import listed
 
 _LABEL_IN = 0.2
 """Least distance between the labels of two lines."""
 _ACROSS = 3
 """Panels side by side on a tall sheet."""
+_FARTHEST = 3.0
+"""How far an axis follows a band, as a factor of the curve, which thus takes a third at least."""
 
 
 def against_clients(
@@ -29,6 +32,7 @@ def against_clients(
     by: str,
     looks: Mapping[object, Look],
     labelled: bool = True,
+    beside: Sequence[pd.DataFrame] = (),
 ) -> None:
     """Draw a line with its band for each value of `by`.
 
@@ -36,10 +40,12 @@ def against_clients(
     ----------
     means : `clients`, `mean`, `low`, `high` and `by`, as from `intervals.means`.
     labelled : whether each line is labelled at its right end.
+    beside : the means of panels that share the vertical axis.
     """
     _lines(means, by, looks).on(ax).plot()
-    scale(ax, means, quantity)
+    scale(ax, pd.concat([means, *beside]), quantity)
     _name_points(ax, means, by, looks)
+    cut(ax, means, [looks[key].label if key in looks else "" for key in means[by]])
     if labelled:
         shown = means.dropna(subset="mean").sort_values("clients")
         shown = shown.groupby(by, observed=True)[["clients", "mean"]].last()
@@ -63,6 +69,7 @@ def facets(
     wrap = math.ceil(len(keys) / sheet.rows_of(figure, len(keys), _ACROSS))
     (_lines(means, by, looks, every).facet(by, order=keys, wrap=wrap).on(figure).plot())
     axes = dict(zip(keys, figure.axes, strict=True))
+    shown = means[means[by].isin(keys)]
     for key, ax in axes.items():
         ax.set_title(looks[key].label, color=looks[key].colour)
         scale(ax, means, quantity)
@@ -70,6 +77,7 @@ def facets(
         ax.label_outer()
         if ax is not figure.axes[-1 if wrap < len(keys) else len(keys) // 2]:
             ax.set_xlabel("")
+    cut(figure.axes[0], shown, [looks[key].label for key in shown[by]])
     return axes
 
 
@@ -100,18 +108,41 @@ def _name_points(ax: Axes, means: pd.DataFrame, by: str, looks: Mapping[object, 
 
 
 def scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
-    """Scale and label both axes, with room for usual bands; much wider ones are cut."""
+    """Scale and label both axes, with room for bands, unless these would squeeze the curves."""
     least, most = float(means["mean"].min()), float(means["mean"].max())
     ends = means[["mean", "low", "high"]].to_numpy(float)
     quantity.against_clients(ax, means["clients"], most)
     lowest, highest = float(np.nanmin(ends)), float(np.nanmax(ends))
     if quantity.log:
-        ax.set_ylim(max(lowest / 1.3, least / 3), min(highest * 1.3, most * 3))
+        # A third of the axis, here too, if the curves span more than a factor of 3.
+        reach = max(_FARTHEST, most / least if least else 0.0)
+        ax.set_ylim(max(lowest / 1.3, least / reach), min(highest * 1.3, most * reach))
         low, high = ax.get_ylim()
         if 3 * _LABEL_IN * math.log10(high / low) > 0.7 * sheet.size_in(ax)[1]:
             ax.yaxis.set_major_locator(LogLocator(base=10))
     else:
-        ax.set_ylim(0, max(1.08 * most, min(1.05 * highest, 1.5 * most)))
+        ax.set_ylim(0, top(most, highest))
+
+
+def top(most: float, highest: float) -> float:
+    """Return the upper end of an axis from zero, of the largest mean and the highest bound.
+
+    It holds the bound, unless the curves would take less than a third of the axis.
+    """
+    return max(1.08 * most, min(1.05 * highest, _FARTHEST * most))
+
+
+def cut(ax: Axes, means: pd.DataFrame, names: Sequence[str], what: str = "Bands") -> None:
+    """Remark which bands leave a panel, by the names of their lines and by clients."""
+    low, high = ax.get_ylim()
+    beyond = (means["low"] < low) | (means["high"] > high)
+    rows = means.assign(name=list(names))[beyond]
+    where = [
+        f"{name} at {listed(f'{clients:g}' for clients in own['clients'])}".strip()
+        for name, own in rows.groupby("name", sort=False)
+    ]
+    if where:
+        sheet.remark(ax, f"{what} cut at the edge: {'; '.join(where)}.")
 
 
 def label_ends(ax: Axes, ends: Sequence[tuple[Look, float, float]]) -> None:

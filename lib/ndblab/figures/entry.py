@@ -40,7 +40,7 @@ class Entry:
     and `recorded` gives what it shows if that is not a dataset of its own experiment.
     With `one_workload`, it shows runs of a single workload. `published` gives the numbers to
     compare with if they are not those of its key; with `of_the_brief`, the lab measured nothing
-    in it.
+    in it. With `under_quotas`, its title says so where quotas divide the CPUs.
     """
 
     question: str
@@ -54,6 +54,7 @@ class Entry:
     recorded: Callable[[], object] | None = None
     published: Callable[[], Anchors] | None = None
     of_the_brief: bool = False
+    under_quotas: bool = False
 
 
 @functools.cache

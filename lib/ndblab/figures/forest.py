@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,22 +11,17 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from ndblab import formatting
-from ndblab.figures import points, published, sheet, style
+from ndblab.figures import points, published, ratio_axis, sheet, style
 from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
 REPEATED = "Whiskers: 95 % interval, corrected for repeated looks."
 FEW_BLOCKS = "A contrast of fewer than 4 blocks has no interval."
-WIDEST = 4.0
-"""How far the axis follows a whisker, as a factor of the values' range or of the narrowest
-interval; a longer whisker gets an arrow."""
 _IN_TIMES_FROM = 2.5
-_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
-_MOST_TICKS, _TICK_IN = 8, 0.5
 _TALL_ROW_IN, _LINE_IN, _TALL_NAME, _SHORT_NAME = 0.44, 0.14, 48, 14
 """On a tall sheet: height of a row with its name above; height of each further line of the name;
 characters in a line; length up to which names stand beside their rows there, too."""
@@ -37,6 +31,10 @@ _CIRCLES_IN = 0.12
 """How much higher a row with circles is on a tall sheet."""
 _LONG_NAME = 30
 """Length of a row's name, in characters, from which names take a third of the sheet."""
+_STAR_IN = 0.17
+"""How far above its row a published value stands."""
+_MANY = 50
+"""Circles from which on the axis does not follow the few farthest."""
 
 
 def draw(
@@ -71,8 +69,11 @@ def draw(
     again = rows.groupby("name").cumcount()
     rows = rows.assign(name=rows["name"] + again.map("\N{ZERO WIDTH SPACE}".__mul__))
     theirs = [a.value for group in (anchors or {}).values() for a in group]
-    theirs += [] if each is None else [*each["ratio"].quantile([0.02, 0.98])]
-    low, high = _limits(rows, [*theirs, *([] if equal is None else [equal])], equal is not None)
+    if each is not None:
+        tail = 0.02 if len(each) > _MANY else 0.0
+        theirs += [*each["ratio"].quantile([tail, 1 - tail])]
+    theirs += [] if equal is None else [equal]
+    low, high = ratio_axis.limits(rows, theirs, equal is not None)
     if equal is not None:
         ax.axvline(equal, color=style.INK, lw=1.1, zorder=1)
     (
@@ -83,15 +84,19 @@ def draw(
         .on(ax)
         .plot()
     )
-    _mark(ax, rows, (low, high), anchors or {}, allowed or {}, each, 0.28 if above else -0.3)
-    _finish(ax, rows, low, high, log=equal is not None)
+    of_a_row = _STAR_IN * len(rows) / sheet.size_in(ax)[1]
+    aside = 0.28 if above else -min(0.42, max(0.3, of_a_row))
+    _mark(ax, rows, (low, high), anchors or {}, allowed or {}, each, aside)
+    longest = rows["name"].str.split("\n").explode().str.len().max()
+    part = 0.5 if above else 0.42 if longest < _LONG_NAME else 0.32
+    _finish(ax, rows, low, high, part if equal is not None else None)
     if equal == 1 and high < _IN_TIMES_FROM:
-        longest = rows["name"].str.split("\n").explode().str.len().max()
-        _in_percent(ax, label, 0.5 if above else 0.42 if longest < _LONG_NAME else 0.32)
+        ratio_axis.in_percent(ax, label, part)
     _write_above(ax, above)
     names = [_on_one_line(name) for name in rows["name"]]
     # A point says what the axis and the numbers beside it say.
-    told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
+    said = [_beside(row).replace("\n", " ") for row in rows.itertuples()]
+    told = rows if equal is None else rows.assign(said=said)
     points.add(ax, told, rows["ratio"], range(len(rows)), names, along="x")
 
 
@@ -104,18 +109,24 @@ def _mark(
     blocks: pd.DataFrame | None,
     aside: float,
 ) -> None:
-    """Mark what is allowed, every block and, `aside` from its row, what was published."""
+    """Mark what is allowed, every block and what was published: `aside` from a measured value."""
     places = {name: place for place, name in enumerate(rows["name"])}
+    measured = set(rows.loc[rows["ratio"].notna(), "name"])
     for name, (least, most) in allowed.items():
         ends = np.clip((least, most), *limits)
-        ax.barh(places[name], ends[1] - ends[0], 0.62, ends[0], color=style.SERVER, alpha=0.22)
+        band = {"color": style.SERVER, "alpha": 0.22, "zorder": 0.6}
+        ax.barh(places[name], ends[1] - ends[0], 0.56, ends[0], **band)
     if blocks is not None:
         shown = blocks[blocks["ratio"].between(*limits)]
         y = shown["name"].map(places) + 0.26
-        ax.plot(shown["ratio"], y, "o", mfc="none", mec=style.QUIET, mew=0.6, ms=2.6, zorder=2)
+        look = {"mfc": "none", "mec": style.QUIET, "mew": 0.6, "ms": 2.6, "zorder": 2}
+        ax.plot(shown["ratio"], y, "o", clip_on=False, **look)
+        if beyond := len(blocks) - len(shown):
+            sheet.remark(ax, f"Circles beyond the axis: {beyond}.")
     for name, group in anchors.items():
+        y = places[name] + (aside if name in measured else 0)
         for anchor in group:
-            published.mark(ax, anchor, anchor.value, places[name] + aside, along="x")
+            published.mark(ax, anchor, anchor.value, y, along="x")
 
 
 def _on_one_line(name: str) -> str:
@@ -195,6 +206,12 @@ def words(row: object) -> str:
     return "unknown" if row.ratio != row.ratio else formatting.change(row.ratio, row.low, row.high)
 
 
+def _beside(row: object) -> str:
+    """Return what stands beside a row: its text if it has one, else its numbers."""
+    text = getattr(row, "text", None)
+    return text if isinstance(text, str) else words(row)
+
+
 def is_clear(row: object) -> bool:
     """Return whether the interval of a ratio excludes 1."""
     return bool(row.low > 1 or row.high < 1)
@@ -219,63 +236,16 @@ def sentence(rows: pd.DataFrame) -> list[str]:
     return in_sentences("Compared", parts)
 
 
-def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:
-    """Return limits that hold all values and marks.
+def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, part: float | None) -> None:
+    """Scale the axis, write the numbers at the right, and mark whiskers that reach further.
 
-    Whiskers are held only as far as they do not squeeze the values.
+    `part` is as for `ratio_axis.in_numbers`; None for an axis that is not logarithmic.
     """
-    to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
-    values = to(np.array([*rows["ratio"].dropna(), *kept], float))
-    span = max(values.max() - values.min(), 0.06 if log else 1e-9)
-    ends = to(rows[["low", "high"]].to_numpy(float))
-    if not np.isnan(ends).all():
-        least, most = np.nanmin(ends), np.nanmax(ends)
-        widths = ends[:, 1] - ends[:, 0]
-        widths = widths[np.isfinite(widths)]
-        span = max(span, widths.min()) if widths.size else span
-        room = WIDEST * span / 2
-        least, most = max(least, values.min() - room), min(most, values.max() + room)
-    else:
-        least, most = values.min(), values.max()
-    least, most = min(least, values.min()), max(most, values.max())
-    margin = 0.06 * (most - least) or 0.05
-    low = least - margin if log else max(0.0, least - margin) if values.min() >= 0 else least
-    return float(back(low)), float(back(most + margin))
-
-
-def _in_percent(ax: Axes, label: str, part: float) -> None:
-    """Label an axis of ratios in signed percentages, with a tick where both sides are equal.
-
-    `part` is roughly the part of its panel that the axis takes; names and numbers take the rest.
-    """
-    low, high = ax.get_xlim()
-    step = next(s for s in _STEPS if (high - low) / s < _MOST_TICKS)
-    ends = math.ceil((low - 1) / step), math.floor((high - 1) / step)
-    # From zero outwards, as far as the labels leave each other room.
-    apart = _TICK_IN / (part * sheet.size_in(ax)[0]) * math.log(high / low)
-    ticks = [0.0] if low <= 1 <= high else []
-    for number in sorted(range(ends[0], ends[1] + 1), key=abs):
-        tick = step * number
-        if all(abs(math.log((1 + tick) / (1 + other))) > apart for other in ticks):
-            ticks.append(tick)
-    ax.xaxis.set_major_locator(FixedLocator([1 + tick for tick in ticks]))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _percent(value)))
-    ax.set_xlabel(label.replace("ratio", "change"))
-
-
-def _percent(ratio: float) -> str:
-    percent = round(100 * (ratio - 1), 1)
-    return f"{percent:+g} %" if percent else "0 %"
-
-
-def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, log: bool) -> None:
-    """Scale the axis, write the numbers at the right, and mark whiskers that reach further."""
-    if log:
+    if part:
         ax.set_xscale("log")
     ax.set_xlim(low, high)
-    if log and high / low > 3:
-        steps = (1, 1.5, 2, 3, 5, 7) if high / low < 12 else (1, 2, 5) if high / low < 300 else (1,)
-        ax.xaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    if part and high / low > 3:
+        ratio_axis.in_numbers(ax, part)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(6))
     ax.xaxis.set_minor_locator(NullLocator())
@@ -288,9 +258,7 @@ def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, log: bool) ->
         for end, beyond, mark in ((low, row.low < low, "<"), (high, row.high > high, ">")):
             if beyond:
                 ax.plot(end, place, mark, color=style.INK, ms=6, clip_on=False, zorder=5)
-        text = getattr(row, "text", None)
-        text = text if isinstance(text, str) else words(row)
         ax.annotate(
-            text, (1, place), (7, 0), xycoords=("axes fraction", "data"),
+            _beside(row), (1, place), (7, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", va="center", fontsize=8.6, annotation_clip=False,
         )  # fmt: skip

@@ -35,10 +35,14 @@ _LONGEST = 0.955
 
 
 class Head(NamedTuple):
-    """What a figure found, in one line or two, and how to read it, in short sentences."""
+    """What a figure found, in one line or two, and how to read it, in short sentences.
+
+    With `undivided`, no quota divided the CPUs in what it shows, whatever the budget.
+    """
 
     title: str
     notes: Sequence[str] = ()
+    undivided: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,11 @@ class Caption:
         """Whether CPUs are divided by quotas."""
         return self.budget == "scaled"
 
-    def line(self, workload: str = "") -> str:
+    def line(self, workload: str = "", undivided: bool = False) -> str:
         """Return the provenance: host, CPU budget, workload and dataset."""
         of_workload = f" Workload {workload}." if workload else ""
-        budget = f"CPU budget {self.budget}."
+        here = ", here without quotas" if undivided and self.is_scaled else ""
+        budget = f"CPU budget {self.budget}{here}."
         return f"{self.host_line}. {budget}{of_workload} Dataset {self.dataset_id}."
 
 
@@ -80,7 +85,14 @@ _SOURCE = _Lines(138, 0.125, {"size": 6.8})
 
 
 class _Page(Figure):
-    """A figure that keeps the lab's look when it is rendered, as ticks are made only then."""
+    """A figure that keeps the lab's look when it is rendered, as ticks are made only then.
+
+    `remarks` are notes on what its panels cut off.
+    """
+
+    def __init__(self, *given, **named) -> None:
+        super().__init__(*given, **named)
+        self.remarks: list[str] = []
 
     def draw(self, renderer: RendererBase) -> None:
         with style.look():
@@ -152,13 +164,20 @@ def grow(part: FigureBase, by_in: float) -> None:
         part.set_figheight(part.get_figheight() + by_in)
 
 
+def remark(ax: Axes, words: str) -> None:
+    """Add a sentence on what a panel cuts off to the notes that `sign` writes."""
+    page = ax.get_figure(root=True)
+    if isinstance(page, _Page):
+        page.remarks.append(words)
+
+
 def sign(figure: Figure, head: Head, source: str) -> None:
     """Write title and notes above the panels, and the provenance below."""
     points.finish(figure)
     if is_tall(figure):
         for ax in figure.axes:
             ax.set_xlabel(textwrap.fill(ax.get_xlabel(), _TALL_LABEL))
-    notes = " ".join(head.notes)
+    notes = " ".join([*head.notes, *(figure.remarks if isinstance(figure, _Page) else ())])
     written = (head.title, _TITLE), (notes, _NOTES), (source, _SOURCE)
     *above_in, below_in = (lines.line_in * _more(figure, text, lines) for text, lines in written)
     _make_room(figure, sum(above_in), below_in)

@@ -9,18 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import FigureBase
 
 from ndblab.error import MissingData
 from ndblab.figures import curves, forest, published, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
-from ndblab.formatting import OPEN, count
+from ndblab.formatting import OPEN, count, listed
 from ndblab.statistics import contrasts, intervals, pairs, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
-_ROW_IN, _AROUND_IN = 0.2, 3.9
+_ROW_IN, _AROUND_IN, _CURVES_IN = 0.2, 3.9, 3.6
+_MOST_CLEAR = 2
+"""Clear ratios of a workload that a title has room for."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +54,31 @@ class Comparison:
 
 def entry(question: str, kinds: Comparison) -> Entry:
     """Return the figure of a comparison of variants."""
-    return Entry(question, partial(paint, kinds), partial(describe, kinds))
+    return Entry(question, partial(paint, kinds), partial(describe, kinds), under_quotas=True)
 
 
 def paint(
     comparison: Comparison, figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 ) -> Head:
-    """Draw the ratios with the published ones, and below them the throughputs behind them."""
+    """Draw the ratios with the published ones, and below them the throughputs behind them.
+
+    Contrasts without an interval are not drawn.
+    """
     runs, ratios = _runs(comparison, tables), _ratios(comparison, tables)
+    known = _with_interval(ratios)
     theirs = pd.DataFrame(
         [(f"published: {a.series}", a, published.words(a)) for a in anchors],
         columns=["name", "anchor", "text"],
     )
-    rows = pd.concat([ratios, theirs], ignore_index=True)
-    figure.set_figheight(_AROUND_IN + _ROW_IN * len(rows))
-    lower = forest.leading(
-        figure, rows, f"Throughput over that of {comparison.over.name}, ratio", 1.9,
-        anchors={row.name: [row.anchor] for row in theirs.itertuples()},
-    )  # fmt: skip
+    rows = pd.concat([known, theirs], ignore_index=True)
+    lower: FigureBase = figure
+    figure.set_figheight(_AROUND_IN + _ROW_IN * len(rows) if len(rows) else _CURVES_IN)
+    if len(rows):
+        lower = forest.leading(
+            figure, rows, f"Throughput over that of {comparison.over.name}, ratio", 1.9,
+            anchors={row.name: [row.anchor] for row in theirs.itertuples()},
+        )  # fmt: skip
+    counts = []
     looks = {k.name: Look(k.name, k.colour, k.marker) for k in (comparison.over, *comparison.kinds)}
     workloads = [w for w in runs["workload"].unique() if w in set(ratios["workload"])]
     panels = sheet.panels(lower, len(workloads))
@@ -75,10 +86,11 @@ def paint(
         mine = runs[runs["workload"] == workload]
         means = intervals.means(mine, ["kind", "clients"], "qps")
         curves.against_clients(ax, means, QPS, "kind", looks, labelled=ax is panels[-1])
+        counts.append(means["runs"])
         ax.set_title(_WORKLOADS.get(workload, workload).capitalize())
     for ax in panels[1:]:
         ax.set_ylabel("")
-    notes = _notes(ratios)
+    notes = _notes(ratios, known, pd.concat(counts))
     notes += published.note(anchors)
     return Head(
         _title(comparison, ratios), notes + ([comparison.scaled_note] if caption.is_scaled else [])
@@ -90,7 +102,7 @@ def describe(comparison: Comparison, tables: Tables, anchors: Anchors) -> list[s
     ratios = _ratios(comparison, tables)
     return [
         f"{_title(comparison, ratios)}.",
-        *forest.sentence(ratios),
+        *forest.sentence(_with_interval(ratios)),
         *published.sentence(anchors, by_series=True),
     ]
 
@@ -146,38 +158,72 @@ def _name(comparison: Comparison, row: object) -> str:
     return f"{what}{count(int(row.clients), 'client')}"
 
 
-def _notes(ratios: pd.DataFrame) -> list[str]:
-    """Say what the ratios are made from."""
-    notes, counts = [], ratios.loc[~ratios["in_turns"], "units"]
-    if ratios["in_turns"].any():
-        notes += forest.notes(ratios)
-    if len(counts):
-        notes.append(intervals.described(counts, "Whiskers", "ratio", "pair"))
+def _with_interval(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratios of pairs, and those of contrasts that have an interval."""
+    return ratios[~ratios["in_turns"] | ratios["low"].notna()]
+
+
+def _notes(ratios: pd.DataFrame, known: pd.DataFrame, runs: pd.Series) -> list[str]:
+    """Say what the ratios are made from, and what the bands of so many runs are."""
+    notes, pairs_of = [], known.loc[~known["in_turns"], "units"]
+    if len(known) < len(ratios):
+        notes.append("Not shown: contrasts of fewer than 4 blocks, which have no interval.")
+    if known["in_turns"].any():
+        notes += forest.notes(known)
+    if len(pairs_of):
+        notes.append(intervals.described(pairs_of, "Whiskers", "ratio", "pair"))
         notes.append("Pairs are of equal repeat, clients and workload.")
-    return notes
+    return [*notes, intervals.described(runs)]
 
 
 def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
-    """Say how each kind changes throughput, in each workload."""
-    several, said = len(comparison.kinds) > 1, []
-    for (kind, workload), rows in ratios.groupby(["kind", "workload"], sort=False):
-        ends = [f"{100 * (r - 1):+.0f}" for r in (rows["ratio"].min(), rows["ratio"].max())]
-        span = " to ".join(dict.fromkeys(ends)).replace("-", "\N{MINUS SIGN}")
-        clear = any(forest.is_clear(row) for row in rows.itertuples())
-        row = rows.iloc[0]
-        if len(rows) == 1 and not clear and row["high"] / row["low"] > OPEN:
-            change = f"{forest.words(row)}, too uncertain to tell"
-        elif rows["low"].isna().all():
-            change = f"too few {'blocks' if rows['in_turns'].all() else 'pairs'} to tell"
-        else:
-            change = f"{span} %{'' if clear else ' (within the error)'}"
-        workload = _WORKLOADS.get(workload, workload)
-        comma = "," * change.endswith("tell")
-        said.append(f"{kind}: {change}" if several else f"{change}{comma} in {workload}")
+    """Say which ratios are clear, with their intervals, and where none is."""
     over = comparison.over.name
-    if several:
-        said[0] = said[0].replace(": ", f" instead of {over}, throughput: ", 1)
-        title = "; ".join(said)
-    else:
-        title = f"{comparison.kinds[0].name} instead of {over}, throughput: {'; '.join(said)}"
+    if len(comparison.kinds) > 1:
+        return _largest(over, ratios)
+    found = [_found(rows) for _, rows in ratios.groupby("workload", sort=False)]
+    title = f"{comparison.kinds[0].name} instead of {over}: {'; '.join(found)}"
     return title[0].upper() + title[1:]
+
+
+def _largest(over: str, ratios: pd.DataFrame) -> str:
+    """Count the clear ratios of several kinds, and name the largest."""
+    clear = _clear(ratios)
+    are = "is" if len(clear) == 1 else "are"
+    said = f"{len(clear)} of {len(ratios)} comparisons with {over} {are} clear"
+    if clear.empty:
+        return said
+    row = next(clear.itertuples())
+    return f"{said}, the largest {_signed(row)}: {row.kind}, {count(int(row.clients), 'client')}"
+
+
+def _found(rows: pd.DataFrame) -> str:
+    """Say what ratios of a workload are clear: one or two with their clients, or the largest."""
+    first = next(rows.itertuples())
+    workload = _WORKLOADS.get(first.workload, first.workload)
+    if rows["low"].isna().all():
+        return f"too few {'blocks' if rows['in_turns'].all() else 'pairs'} to tell in {workload}"
+    clear = _clear(rows)
+    others = rows[~rows.index.isin(clear.index)]
+    if len(rows) == 1 and clear.empty:
+        open_yet = "too uncertain to tell" if first.high / first.low > OPEN else "within the error"
+        return f"{workload} {_signed(first)}, {open_yet}"
+    if clear.empty:
+        return f"{workload} no clear change"
+    shown = clear if len(clear) <= _MOST_CLEAR else clear.head(1)
+    values = [_signed(row) for row in shown.itertuples()]
+    if len(rows) > 1 and len(shown) == len(clear):
+        clients = (count(int(row.clients), "client") for row in shown.itertuples())
+        values = [" with ".join(words) for words in zip(values, clients, strict=True)]
+    said = f"{workload} {'' if len(shown) == len(clear) else 'at most '}{listed(values)}"
+    return said + (f", unclear with {listed(map(str, others['clients']))}" if len(others) else "")
+
+
+def _clear(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratios whose intervals exclude 1, the farthest from 1 first."""
+    clear = rows[(rows["low"] > 1) | (rows["high"] < 1)]
+    return clear.loc[np.log(clear["ratio"].astype(float)).abs().sort_values(ascending=False).index]
+
+
+def _signed(row: object) -> str:
+    return forest.words(row).replace("-", "\N{MINUS SIGN}")

@@ -65,7 +65,7 @@ def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
     inputs = _of_dataset if isinstance(source, Dataset) else _of_forecast
     tables, anchors, caption = inputs(key, source)
     figure = figures.draw(key, tables, anchors, caption)
-    description = figures.describe(key, tables, anchors)
+    description = figures.describe(key, tables, anchors, caption)
     return picture(key, figures.entries()[key].question, description), figure
 
 

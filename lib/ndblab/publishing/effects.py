@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from ndblab.figures import forest, sheet
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURE = recorded.RECORDED / "effects.png"
-_ROW_IN, _AROUND_IN = 0.34, 1.35
-_NARROW = 0.46, 2.0, 4.4
+_ROW_IN, _AXIS_IN, _AROUND_IN = 0.42, 0.75, 0.8
+_NARROW = 0.46, 1.1, 0.9, 4.4
 """Heights and width of a narrow picture."""
+_SMALL = 0.8, 1.3
+"""Ratios whose intervals lie between these have a panel of their own: on the axis of the others
+their intervals would be hidden by the dots."""
 _ROWS = "Rows"
 """The metadata field of the picture's file that holds the rows it shows."""
 
@@ -79,19 +83,24 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
     ----------
     narrow : whether it is for half a screen, or a phone's.
     """
-    row_in, around_in, width_in = _NARROW if narrow else (_ROW_IN, _AROUND_IN, sheet.WIDTH_IN)
-    with sheet.page(around_in + row_in * len(rows), width_in) as figure:
-        known = {claim.id: claim for claim in claims}
-        allowed, anchors = {}, {}
-        for row in rows.itertuples():
-            claim = known[row.id]
-            allowed[row.name] = (
-                row.least if math.isfinite(row.least) else 1e-9,
-                row.most if math.isfinite(row.most) else 1e9,
-            )
-            if claim.comparison == "equal":
-                anchors[row.name] = [_mark(claim)]
-        forest.draw(figure.subplots(), rows, "Ratio", allowed=allowed, anchors=anchors)
+    wide = _ROW_IN, _AXIS_IN, _AROUND_IN, sheet.WIDTH_IN
+    row_in, axis_in, around_in, width_in = _NARROW if narrow else wide
+    known = {claim.id: claim for claim in claims}
+    anchors = {
+        row.name: [_mark(known[row.id])]
+        for row in rows.itertuples()
+        if known[row.id].comparison == "equal"
+    }
+    parts = _parts(rows)
+    heights = [axis_in + row_in * len(part) for part in parts.values()]
+    with sheet.page(around_in + sum(heights), width_in) as figure:
+        places = np.ravel(figure.subfigures(len(parts), height_ratios=heights))
+        for (heading, part), place in zip(parts.items(), places, strict=True):
+            ax, here = place.subplots(), set(part["name"])
+            stars = {name: marks for name, marks in anchors.items() if name in here}
+            forest.draw(ax, part, "Measured ratio", allowed=_allowed(part), anchors=stars)
+            if len(parts) > 1:
+                ax.set_title(heading)
         more = sum(bool(claim.effect) for claim in claims) - len(rows)
         notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
         notes += ["Star: the size that was published, of another machine."] if anchors else []
@@ -100,6 +109,25 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
         head = sheet.Head(title(rows), notes)
         sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
     return figure
+
+
+def _parts(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Divide effects into large and small ones, each with the words above its panel."""
+    ends = rows[["ratio", "low", "high"]]
+    small = (ends.min(axis=1) >= _SMALL[0]) & (ends.max(axis=1) <= _SMALL[1])
+    parts = {"Large effects": rows[~small], "Small effects, on a finer axis": rows[small]}
+    return {words: part for words, part in parts.items() if len(part)}
+
+
+def _allowed(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return what claims allow, by name of an effect, with ends beyond any axis."""
+    return {
+        row.name: (
+            row.least if math.isfinite(row.least) else 1e-9,
+            row.most if math.isfinite(row.most) else 1e9,
+        )
+        for row in rows.itertuples()
+    }
 
 
 def on_site(every: pd.DataFrame, claims: Sequence[Claim]) -> str:

@@ -41,6 +41,14 @@ def measured(tables: Tables) -> Tables:
     return {**tables, "outages": outage.of_runs(tables)}
 
 
+def called(fault: str) -> str:
+    """Give the name of a fault in the figure: both losses of an arbitrator are of a data node."""
+    return {
+        "lose-arbitrator": "Data node killed, no arbitrator",
+        "lose-one-of-three-arbitrators": "Data node killed, servers arbitrate",
+    }.get(fault, fault.replace("-", " ").capitalize())
+
+
 def lines(figure: Figure) -> list[np.ndarray]:
     """Give the heights of the lines of the first panel that are throughput."""
     drawn = figure.axes[1].lines
@@ -52,7 +60,7 @@ def test_each_fault_has_a_panel_in_the_order_of_the_bars() -> None:
     gaps, *panels = draw(every_fault()).axes
     titles = [ax.get_title(loc="left") for ax in panels]
     assert titles == [label.get_text().replace("\n", " ") for label in gaps.get_yticklabels()]
-    assert sorted(titles) == sorted(fault.replace("-", " ").capitalize() for fault in ALL)
+    assert sorted(titles) == sorted(map(called, ALL))
 
 
 def test_every_second_of_every_run_is_drawn() -> None:
@@ -88,8 +96,9 @@ def test_the_worst_run_is_summarised_beside_the_bar_of_its_gap() -> None:
     parts = [faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, gave_up=3, lost=2)]
     figure = draw(small_runs.together(*parts))
     assert "s, 3 clients gave up, 2 writes lost" in written(figure)
-    assert title(figure).startswith("A killed data node stopped clients for 1.0")
-    assert title(figure).endswith("; 2 writes lost with it")
+    assert title(figure).startswith("A killed data node stopped clients for 0.")
+    assert " to 1.0" in title(figure)
+    assert title(figure).endswith(" s; up to 2 writes lost with it")
     parts = [faults.run(ALL[0], gap_s=1.0), faults.run(ALL[1], gap_s=3.0)]
     gaps = draw(small_runs.together(*parts)).axes[0]
     widths = [bar.get_width() for bar in gaps.patches]
@@ -105,6 +114,15 @@ def test_the_title_says_what_a_setting_saved_and_never_that_unread_writes_are_th
     assert "stopped clients for 5.02 s, 2.02 s with short heartbeats; no" in title(draw(tables))
     tables |= {name: tables[name].iloc[:0] for name in ("copies", "counters")}
     assert title(draw(tables)).endswith("2.02 s with short heartbeats, the longest gap")
+
+
+def test_the_title_gives_the_range_of_the_runs() -> None:
+    """The worst run is one of several; and a loss of the arbitrator is named briefly."""
+    frozen = [faults.run("freeze-data-node", n, gap_s=gap) for n, gap in ((1, 5.0), (2, 8.0))]
+    lost = [faults.run("lose-arbitrator", n, lost=n) for n in (1, 2)]
+    words = title(draw(small_runs.together(*frozen, *lost)))
+    assert "A frozen data node stopped clients for 5.02 to 8.02 s" in words
+    assert words.endswith("; 1 to 2 writes lost without an arbitrator")
 
 
 def test_the_gap_is_shaded_where_it_was() -> None:
@@ -152,7 +170,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
     assert "Kill data node (2 runs): 39.2 operations/s before" in words
     assert "1 client gave up" in words
     assert "until all served again, at most 5 s after the fault (restarted after 2.5 s)" in words
-    assert all(fault.replace("-", " ").capitalize() in words for fault in ALL)
+    assert all(called(fault) in words for fault in ALL)
 
 
 def test_a_cluster_that_did_not_serve_again_is_reported() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pandas as pd
 import pytest
 
 import made_up_slices
 import small_runs
-from drawn import HOST, caption, line_like, outside, said, title
+from drawn import HOST, caption, line_like, outside, said, title, written
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -20,6 +21,7 @@ from ndblab.planning.point import Point
 KEY = "network-cost"
 EXPERIMENT = catalogue.find(KEY)
 QPS = dict(zip(network.KINDS, (1000.0, 900.0, 800.0, 1200.0), strict=True))
+OF_NAMESPACES = {"place": pd.Series(["namespaces"])}
 NAMESPACES = "5 network namespaces of one machine, which share its CPUs: "
 NAMESPACES += "a (management, load), b (data, sql), c (data, sql), d (sql), e (sql); "
 
@@ -52,9 +54,8 @@ def test_every_kind_of_the_sweep_and_every_contrast_has_its_mark() -> None:
     assert [label.get_text() for label in compared.get_yticklabels()] == [
         *network_cost.SIDES.values()
     ]
-    assert title(figure).endswith(
-        "20 % fewer queries/s than beside the data nodes: keep them together"
-    )
+    start = "Under CPU quotas, a server on another host gave 20 % fewer queries/s than beside"
+    assert re.fullmatch(rf"{start} the data nodes \(\d+ to \d+ %\)", title(figure))
 
 
 def test_without_contrasts_every_place_has_its_curve() -> None:
@@ -82,9 +83,20 @@ def test_what_one_cluster_start_says_is_marked() -> None:
 def test_no_text_leaves_the_figure() -> None:
     """Five hosts fit into the provenance."""
     long = dataclasses.replace(caption(), host_line=NAMESPACES + HOST)
-    figure = figures.draw(KEY, tables(), [], long)
+    figure = figures.draw(KEY, tables() | OF_NAMESPACES, [], long)
     assert outside(figure) == []
+
+
+def test_namespaces_are_not_called_hosts() -> None:
+    """Neither in the title, nor in rows, labels and descriptions; and they have no cable."""
+    made = tables() | OF_NAMESPACES
+    figure = figures.draw(KEY, made, [], caption())
+    assert "a server in another namespace gave 20 % fewer queries/s" in title(figure)
     assert "not a cable" in said(figure)
+    assert "another host" not in written(figure)
+    assert " host" not in figures.describe(KEY, made, [])
+    made["slices"] = made["slices"].iloc[:0]
+    assert "other namespace, TCP" in written(figures.draw(KEY, made, [], caption()))
 
 
 def test_hosts_of_a_users_own_have_cables() -> None:

@@ -71,7 +71,9 @@ def test_figure_6_shows_what_quotas_allow_where_there_are_quotas():
     data = tables()
     figure = figures.draw("6", data, [], caption())
     assert len(re.findall(r"quotas \d", written(figure))) == len(SERVERS)
-    assert "16 gave as many as 8 at equal clients" in title(figure)
+    same = "16 servers gave about as many queries/s as 8 at equal clients ("
+    assert title(figure).startswith(f"Under CPU quotas, {same}")
+    assert title(figures.draw("6", data, [], caption("pinned"))).startswith(same)
     assert "16 servers stayed 35 % below that" in said(figure)
     assert outside(figure) == []
     assert "quotas" not in written(figures.draw("6", data, [], caption("pinned")))
@@ -95,7 +97,7 @@ def test_title_and_answer_say_the_same_about_the_last_doubling(of_most: float):
     figure = title(figures.draw("6", data, [], caption()))
     answer = first_answer(data)
     word, other = ("fewer", "more") if of_most < 1 else ("more", "fewer")
-    [step] = re.findall(r"16 gave .*", figure)
+    [step] = re.findall(r"16 servers gave .*", figure)
     assert word in step
     assert word in answer
     assert other not in step + answer
@@ -104,5 +106,5 @@ def test_title_and_answer_say_the_same_about_the_last_doubling(of_most: float):
 def test_a_step_that_noise_hides_is_called_so():
     """Neither the title nor the answer gives it a direction without saying that it is unclear."""
     data = tables(1.01, step=0.2)
-    assert title(figures.draw("6", data, [], caption())).endswith("within the error")
+    assert "gave about as many queries/s as 8" in title(figures.draw("6", data, [], caption()))
     assert "fewer" not in first_answer(data)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
@@ -97,6 +98,34 @@ def test_figure_4_weighs_a_sample_by_its_time() -> None:
     assert "mysqld 25.7 %" in described  # of one logical CPU, of which the host has two
 
 
+def of_one(*points: tuple[int, float], spread: float) -> dict[str, pd.DataFrame]:
+    """Make runs of one server with these throughputs by clients, and so much spread of repeats."""
+    runs = [
+        small_runs.tables(
+            f"c{clients:03}_r{repeat}", servers=1, clients=clients, repeat=repeat,
+            qps=qps * (1 + spread * (repeat - 2) * (-1) ** at),
+        )
+        for at, (clients, qps) in enumerate(points)
+        for repeat in (1, 2, 3)
+    ]  # fmt: skip
+    return small_runs.together(*runs)
+
+
+def test_figure_4_names_all_numbers_of_clients_that_are_as_good_as_the_best() -> None:
+    """A flat top has no peak: which of its means is the best is chance. Clear ones stand alone."""
+
+    def words(spread: float, *points: tuple[int, float]) -> str:
+        return title(draw("4", of_one(*points, spread=spread), "pinned"))
+
+    flat = [(1, 900.0), (4, 890.0), (16, 910.0), (64, 450.0)]
+    about = "1 server gave about 900 queries/s with"
+    assert words(0.03, *flat) == f"{about} 1 to 16 clients and 50 % fewer with 64"
+    most = "1 server gave at most 910 queries/s with 16 clients"
+    assert words(0.001, *flat) == f"{most} and 51 % fewer with 64"
+    apart = [(1, 900.0), (4, 450.0), (16, 901.0)]
+    assert words(0.01, *apart) == f"{about} 1 and 16 clients"
+
+
 def test_figure_4_draws_an_imposed_share_only_where_there_is_one() -> None:
     """The quota of mysqld is drawn, and said to impose its limit, only in the scaled budget."""
     assert "mysqld's share, 11.7 %." in said(draw("4", tables()))
@@ -136,8 +165,12 @@ def test_figure_5_says_whether_a_quota_stops_the_threads() -> None:
     threads = Side(Point(1, 64, variant="threads-of-32"))
     free = said(draw("5", judged(Contrast("recv", LEVEL, threads, None, ()), "a", 33.0)))
     assert "No quota divides the CPUs" in free
+    assert "CPU budget scaled, here without quotas." in free
+    assert free.startswith("Without quotas, with 64 clients, a thread of recv was busiest")
     assert "share its quota" not in free
-    assert "share its quota" in said(draw("5", tables()))
+    swept = said(draw("5", tables()))
+    assert "share its quota" in swept
+    assert "CPU budget scaled." in swept
 
 
 def test_figure_9_shows_the_side_at_the_peak_of_the_contrast_that_is_judged() -> None:
@@ -155,9 +188,32 @@ def test_every_thread_has_a_bar_and_the_busiest_kind_is_the_answer() -> None:
     assert "4 servers, 4 clients" in said(figure)
     assert sum(patch.get_width() > 1e-9 for patch in bars.patches) == 2 * len(BUSY)
     assert [label.get_text() for label in bars.get_yticklabels()][:2] == ["recv 0", "tc 1"]
-    assert title(figure) == "At peak throughput, recv was busiest: tc used 12 % less CPU"
-    assert "recv was busiest: " in title(draw("5", tables()))
+    kind = "recv was the busiest kind of thread: tc used 12 % less CPU"
+    assert title(figure) == f"Under CPU quotas, at peak throughput, {kind}"
+    assert title(draw("9", tables(), "pinned")) == f"At peak throughput, {kind}"
+    assert "a thread of recv was busiest: " in title(draw("5", tables()))
     assert ratios.get_yticklabels()[0].get_text() == "recv"
+
+
+@pytest.mark.parametrize("key", ["5", "9"])
+def test_numbers_on_an_axis_leave_each_other_room(key: str) -> None:
+    """A narrow axis over several decades has few of them: 10 and 20 do not become 1020."""
+    data = tables()
+    threads = data["ndb_threads"]
+    rare = threads["thread"].isin(["ldm", "main"])
+    threads.loc[rare, ["os_user_pct", "os_system_pct"]] /= 40
+    figure = draw(key, data)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    ax = figure.axes[1]
+    low, high = ax.get_xlim()
+    boxes = [
+        label.get_window_extent(renderer)
+        for at, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        if low <= at <= high
+    ]
+    assert len(boxes) > 2
+    assert all(right.x0 - left.x1 > 2 for left, right in pairwise(boxes))
 
 
 def test_what_a_thread_can_reach_is_said() -> None:
@@ -177,12 +233,12 @@ def test_no_text_leaves_the_figure(key: str) -> None:
 def test_words_for_those_who_cannot_see_it() -> None:
     """Descriptions hold the measured numbers and the published ones."""
     data = tables()
-    four = figures.describe("4", data, publication.anchors("4"))
+    four = figures.describe("4", data, publication.anchors("4"), caption())
     assert four.startswith(title(draw("4", data)))
-    assert "998 queries/s with 4 clients" in four
+    assert "1 server gave at most 998 queries/s with 4 clients and 1 % fewer with 16" in four
     assert "mysqld 26 % and both ndbmtd 15 %" in four
     assert "mysqld CPU about 3" in four
-    nine = figures.describe("9", data, publication.anchors("9"))
+    nine = figures.describe("9", data, publication.anchors("9"), caption())
     assert nine.startswith(title(draw("9", data)))
     assert "recv 8.2 %" in nine
     assert "tc 7.2 %" in nine

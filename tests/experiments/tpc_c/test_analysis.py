@@ -209,7 +209,11 @@ def test_ratios_lead() -> None:
         "data nodes' CPU per transaction",
     ):
         assert label in words
-    assert " transactions/s than " in title(figure)
+    assert " transactions/s of TPC-C than " in title(figure)
+    assert title(figure).startswith("Under CPU quotas, ")
+    assert "quotas allow twice the servers 2 times as much" in said(figure)
+    free = figures.draw(KEY, made_tables(), [], caption("shared"))
+    assert "quota" not in said(free)
     assert figure.axes[1].get_ylabel() == "Throughput, transactions/s"
     assert "All rows were checked" in said(figure)
 

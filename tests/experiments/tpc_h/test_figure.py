@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drawn import caption, outside, said, written
+from drawn import caption, outside, said, title, written
 from experiments.tpc_h import made_up
 from ndblab import figures, formatting
 from ndblab.error import LabError
@@ -32,6 +32,19 @@ def test_every_query_is_a_row_the_largest_gain_first() -> None:
     words = figures.describe("tpc-h", made, [])
     best = table.iloc[0]
     assert f"Q{best['query']} {formatting.change(*best[['ratio', 'low', 'high']])}, " in words
+    assert title(figure).startswith("This recording alone: ")
+
+
+def test_a_loss_is_written_as_the_axis_has_it() -> None:
+    """A query that takes six times as long is 0.16 times as fast, not -84 %."""
+    made = made_up.tables({5: 6.0, 17: 0.16})
+    row = pushdown.table(**made).set_index("query").loc[17]
+    numbers = [formatting.plain(row[part]) for part in ("ratio", "low", "high")]
+    words = "{} times ({} to {})".format(*numbers)
+    assert numbers[0].startswith("0.1")
+    assert words in written(draw(made))
+    assert f"Q17 {words}, " in figures.describe("tpc-h", made, [])
+    assert "-8" not in written(draw(made))
 
 
 def test_what_failed_is_named_in_its_row() -> None:

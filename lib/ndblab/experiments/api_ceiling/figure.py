@@ -6,7 +6,7 @@ import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import bars, curves, forest, sheet, style
+from ndblab.figures import bars, curves, forest, ratio_axis, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
@@ -62,9 +62,9 @@ _COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say how many times as many lookups as SQL the NDB API does with equal CPU.
 
-    Ratios whose intervals span more than a factor of `forest.WIDEST` are left out.
+    Ratios whose intervals span more than a factor of `ratio_axis.WIDEST` are left out.
     """
-    known = [row for row in ratios.itertuples() if not row.high / row.low > forest.WIDEST]
+    known = [row for row in ratios.itertuples() if not row.high / row.low > ratio_axis.WIDEST]
     times = [f"{plain(row.ratio)} times" for row in known]
     if times:
         batch = f", with many at once {times[-1]}" if len(times) > 1 else ""

@@ -13,7 +13,14 @@ from matplotlib.axes import Axes
 from ndblab.dataset.schema import FAULT, HEALED, RESTART, SERVED
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
-from ndblab.experiments.availability.words import FROZEN, SHORT_HEARTBEATS, silences, worded
+from ndblab.experiments.availability.words import (
+    FROZEN,
+    LOST_ARBITRATOR,
+    OTHERS_ARBITRATE,
+    SHORT_HEARTBEATS,
+    silences,
+    worded,
+)
 from ndblab.figures import bars, sheet, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
@@ -31,6 +38,11 @@ _ACROSS = 2
 _MOST_LABELS = 4
 """Most labels of actions that fit into a panel of a wide sheet."""
 _BEFORE_S = 10
+_TITLES = {
+    LOST_ARBITRATOR: "Data node killed, no arbitrator",
+    OTHERS_ARBITRATE: "Data node killed, servers arbitrate",
+}
+"""What these faults are called, which their names say less well."""
 _NAME, _NARROW, _LINE_IN = 20, 26, 0.14
 """Characters in a line of a bar's name; in a line of the text beside a bar on a tall sheet, and the
 extra height per bar for that text."""
@@ -117,24 +129,42 @@ def _answer(outages: pd.DataFrame) -> str:
 
     If a replica could not be read, the title does not say that nothing was lost.
     """
-    worst = analysis.worst(outages).set_index("fault")
-    most = worst["longest_gap_s"].idxmax()
-    gap = _number(worst["longest_gap_s"].max())
-    title = f"{worded(most)[:1].upper()}{worded(most)[1:]} stopped clients for {gap} s"
-    if most in (silent := silences(worst.index)):
-        least = _number(outages.loc[outages["fault"].isin(silent), "longest_gap_s"].min())
-        title = f"A data node that fell silent stopped clients for {least} to {gap} s"
-    if most == FROZEN and SHORT_HEARTBEATS in worst.index:
-        shorter = _number(worst["longest_gap_s"][SHORT_HEARTBEATS])
-        title += f", {shorter} s with short heartbeats"
-    lost = worst.loc[worst["lost"] > 0, "lost"]
-    losses = listed(
-        f"{count(number, 'write')} lost with {'it' if fault == most else worded(fault)}"
-        for fault, number in lost.items()
-    )
-    if len(lost):
-        return f"{title}; {losses}"
+    gaps_s = outages.groupby("fault", sort=False)["longest_gap_s"]
+    most = gaps_s.max().idxmax()
+    title = f"{worded(most)[:1].upper()}{worded(most)[1:]} stopped clients for "
+    title += f"{_span(gaps_s.get_group(most))} s"
+    if most in (silent := silences(gaps_s.groups)):
+        gap = _span(outages.loc[outages["fault"].isin(silent), "longest_gap_s"])
+        title = f"A data node that fell silent stopped clients for {gap} s"
+    if most == FROZEN and SHORT_HEARTBEATS in gaps_s.groups:
+        title += f", {_span(gaps_s.get_group(SHORT_HEARTBEATS))} s with short heartbeats"
+    losses = [
+        f"{_writes(lost)} lost {_with(fault, most)}"
+        for fault, lost in outages.groupby("fault", sort=False)["lost"]
+        if lost.max() > 0
+    ]
+    if losses:
+        return f"{title}; {listed(losses)}"
     return title + ("; no write was lost" if outages["replicas"].min() else ", the longest gap")
+
+
+def _span(values: pd.Series) -> str:
+    """Write the least and the most of a fault's runs; one number if they are the same."""
+    return " to ".join(dict.fromkeys(_number(value) for value in (values.min(), values.max())))
+
+
+def _writes(lost: pd.Series) -> str:
+    least, most = int(lost.min()), int(lost.max())
+    if least == most:
+        return count(most, "write")
+    return f"{least} to {most} writes" if least else f"up to {count(most, 'write')}"
+
+
+def _with(fault: str, most: str) -> str:
+    """Refer to a fault in a title that begins with the one of the longest gap."""
+    if fault == most:
+        return "with it"
+    return "without an arbitrator" if fault == LOST_ARBITRATOR else f"with {worded(fault)}"
 
 
 def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
@@ -227,7 +257,7 @@ def _worst(runs: pd.DataFrame) -> str:
 
 
 def _title(fault: str) -> str:
-    return fault.replace("-", " ").capitalize()
+    return _TITLES.get(fault, fault.replace("-", " ").capitalize())
 
 
 def _number(value: float) -> str:

@@ -21,6 +21,7 @@ SIMPLE = (LINEAR, USL, DIVISION)
 ONE_SERVER = "one server, measured before"
 GOAL_PCT = {"qps": 6.0, "latency_p95_ms": 20.0}
 """Goal for the median absolute error of the model, by metric."""
+_SIGNIFICANT = 0.05
 RESOURCES = (SERVER, SQL_SIDE, DATA_NODES, HOST, *KINDS)
 _KEYS = ["servers", "clients"]
 
@@ -133,6 +134,23 @@ def verdicts(errors: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
     table["goal_pct"] = table["metric"].map(GOAL_PCT).where(table["name"] == MODEL)
     return table
+
+
+def is_best(errors: pd.DataFrame, name: str) -> bool:
+    """Return whether a method is told apart from every other: it is nearer at clearly more points.
+
+    Sign tests, at 5 % each. Points of one sweep depend on each other, which makes differences look
+    clearer than they are.
+
+    Parameters
+    ----------
+    errors : rows of `errors`, of one metric.
+    """
+    wide = errors.pivot_table(index=_KEYS, columns="name", values="ape_pct")
+    apart = wide.drop(columns=name).sub(wide[name], axis=0)
+    nearer, farther = (apart > 0).sum(), (apart < 0).sum()
+    chance = 2 * scipy.special.bdtr(np.minimum(nearer, farther), nearer + farther, 0.5)
+    return bool(((nearer > farther) & (chance < _SIGNIFICANT)).all())
 
 
 def coverage(predicted: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from ndblab.figures import curves, published, sheet, style
 from ndblab.figures import points as marked
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, listed, plain
 from ndblab.judging.clauses import in_sentences
 from ndblab.statistics import intervals
 
@@ -100,12 +100,13 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 
 def _title(tables: Tables) -> str:
-    """Say how far off the predictions of more than one server are at the median."""
-    errors = _errors(tables)
-    return (
-        f"A one-server sweep predicts more servers within {errors[0]:.0f} % of throughput and "
-        f"{errors[1]:.0f} % of p95 latency (medians)"
-    )
+    """Say how far off the predictions of more than one server are at the median, and the goals."""
+    names = ("throughput", "p95 latency")
+    off = [
+        f"{error:.0f} % off in {name} (goal {plain(comparison.GOAL_PCT[quantity.metric])} %)"
+        for error, name, quantity in zip(_errors(tables), names, ROWS, strict=True)
+    ]
+    return f"Predicted from one server, several are {listed(off)}, at the median"
 
 
 def _errors(tables: Tables) -> list[float]:
@@ -152,7 +153,7 @@ def paint_errors(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
         notes.append("Dashed: goal for the median.")
     if (errors["ape_pct"] > _FARTHEST_PCT).any():
         notes.append(f"Errors above {_FARTHEST_PCT:.0f} % are drawn there.")
-    return Head(_errors_title(verdicts), notes)
+    return Head(_errors_title(tables), notes)
 
 
 def _medians(ax: Axes, verdicts: pd.DataFrame) -> None:
@@ -172,7 +173,7 @@ def _medians(ax: Axes, verdicts: pd.DataFrame) -> None:
 
 def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the median and the 90th percentile of the errors of each method."""
-    words = [f"{_errors_title(tables['verdicts'])}."]
+    words = [f"{_errors_title(tables)}."]
     for quantity in ROWS:
         rows = tables["verdicts"][tables["verdicts"]["metric"] == quantity.metric]
         methods = [
@@ -186,15 +187,17 @@ def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
     return words
 
 
-def _errors_title(verdicts: pd.DataFrame) -> str:
-    """Say which method has the smallest median error, for throughput and for p95."""
+def _errors_title(tables: Tables) -> str:
+    """Say which method has the smallest median error, and whether it is told apart from others."""
     parts = []
     for quantity in ROWS:
-        rows = verdicts[verdicts["metric"] == quantity.metric].dropna(subset="median_pct")
+        both = (tables[name] for name in ("errors", "verdicts"))
+        own, rows = (table[table["metric"] == quantity.metric] for table in both)
         best = rows.loc[rows["median_pct"].idxmin()]
-        error = f"{plain(best['median_pct'])} % off at the median"
-        parts.append(f"{best['name']} for {quantity.name.lower()} ({error})")
-    return f"Best predictor: {'; '.join(parts)}"
+        doubt = "" if comparison.is_best(own, best["name"]) else ", not clearly best"
+        error = f"{quantity.name.lower()} {plain(best['median_pct'])} %"
+        parts.append(f"{error} ({best['name']}{doubt})")
+    return f"Smallest median errors: {'; '.join(parts)}"
 
 
 def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -263,7 +266,7 @@ def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
     clients = theirs[-1].clients if theirs else int(best["clients"])
     servers = count(int(best["servers"]), "server")
     title = (
-        f"The brief's {servers} with {count(clients, 'client')} should do "
+        f"Fitted to the brief, the model gives its {servers} with {count(clients, 'client')} "
         f"{plain(qps[best['servers'], clients] / 1e6)} million queries/s"
     )
     if not theirs:

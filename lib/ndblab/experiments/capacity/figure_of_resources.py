@@ -16,6 +16,7 @@ from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
 from ndblab.judging.clauses import in_sentences
+from ndblab.statistics import intervals
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _PANELS = ((QPS, "qps_least", "qps_most"), (MEAN, "latency_least_ms", "latency_most_ms"))
@@ -59,7 +60,8 @@ def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
             .plot()
         )
         ends = bounds.assign(mean=bounds[high], low=bounds[low], high=np.nan)
-        curves.scale(ax, pd.concat([ends, measured.assign(low=np.nan, high=np.nan)]), quantity)
+        curves.scale(ax, pd.concat([ends, measured]), quantity)
+        curves.cut(ax, measured, [""] * len(measured), "Whiskers")
         for row in balance[balance["clients"] >= bounds["clients"].min()].itertuples():
             ax.axvline(row.clients, color=style.INK, lw=1, ls=":", zorder=2)
             ax.annotate(
@@ -69,7 +71,7 @@ def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
     notes = [
         "Grey: between the bounds that follow from the measured CPU time per query: no query "
         "waits before the bottleneck saturates, or each waits for all others. Line: model. "
-        f"Circles: measured. {_balanced(balance)}"
+        f"Circles: measured. {intervals.described(alone['runs'], 'Whiskers')} {_balanced(balance)}"
     ]
     return Head(_bounds_title(bounds, alone), notes)
 

@@ -33,14 +33,15 @@ _SETTINGS = [("-", "o"), ("--", "s")]
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the most servers to one, and below cost and throughput by servers."""
     runs = analysis.each_good_run(tables["runs"], tables["processes"])
-    rows, settings = _ratios(tables, (AT_EACH, AT_TOTAL)), analysis.compared(runs)
+    rows, settings = _ratios(tables, (AT_TOTAL, AT_EACH)), analysis.compared(runs)
     if not settings:
         raise MissingData("no two numbers of servers with equal clients")
     most = count(int(runs["servers"].max()), "server")
     lower = forest.leading(figure, rows, f"{most} over 1, ratio", 2.6)
     cost, rate = sheet.panels(lower, 2)
-    words, first = next(iter(settings.items()))
-    _costs(cost, first, "servers")
+    # As in the title: equal clients in all, if there are any.
+    *_, (words, own) = settings.items()
+    _costs(cost, own, "servers")
     cost.set_title(words)
     lines = pd.concat({w: intervals.means(own, ["servers"], "qps") for w, own in settings.items()})
     lines = lines.rename_axis(["setting", None]).reset_index("setting").reset_index(drop=True)
@@ -58,7 +59,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and the cost of a query with each number of servers."""
     runs = analysis.each_good_run(tables["runs"], tables["processes"])
-    rows = _ratios(tables, (AT_EACH, AT_TOTAL))
+    rows = _ratios(tables, (AT_TOTAL, AT_EACH))
     words = [f"{_title(runs, rows)}.", *forest.sentence(rows)]
     for setting, own in analysis.compared(runs).items():
         means = own.groupby("servers")[[analysis.ALL, "qps"]].mean()
@@ -138,14 +139,21 @@ def _ratios(tables: Tables, names: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _title(runs: pd.DataFrame, rows: pd.DataFrame) -> str:
-    """Say how much more a query costs with the most servers, and how throughput changes."""
+    """Say how much more a query costs with the most servers, and how throughput changes.
+
+    It is about equal clients in all, as the findings are, if they were compared.
+    """
     most = count(int(runs["servers"].max()), "server")
-    first = rows[rows["contrast"] == AT_EACH].set_index("quantity", drop=False)
-    if first.empty:
+    if rows.empty:
         cost = runs[runs["servers"] == runs["servers"].max()][analysis.ALL].mean()
         return f"A query costs {plain(cost)} \N{MICRO SIGN}s of CPU with {most}"
+    first = rows[rows["contrast"] == rows["contrast"].iloc[0]].set_index("quantity", drop=False)
     cost, rate = (next(first.loc[[q]].itertuples()) for q in (analysis.ALL, "qps"))
-    return f"{most} instead of one: {_said(cost, 'CPU per query')}, {_said(rate, 'throughput')}"
+    clients = cost.name.rpartition(", ")[2]
+    return (
+        f"{most} instead of one, {clients}: {_said(cost, 'CPU per query')}, "
+        f"{_said(rate, 'throughput')}"
+    )
 
 
 def _said(row, of: str) -> str:

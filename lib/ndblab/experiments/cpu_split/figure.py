@@ -19,7 +19,7 @@ from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.clauses import in_sentences
 from ndblab.judging.evidence import usable_cpus
-from ndblab.statistics import intervals, ratio_tables
+from ndblab.statistics import contrasts, intervals, ratio_tables
 
 _LAW = Look("utilisation law", style.QUIET)
 _CLIENTS = ((style.THROUGHPUT, "o"), (style.ORANGE, "s"), (style.VIOLET, "^"))
@@ -28,8 +28,6 @@ _ONCE = " in this recording only"
 _AROUND_PCT = 4.0
 _ASIDE_PCT = 0.35
 """How far lines are moved apart, so that their whiskers do not cover each other."""
-_TALLEST = 1.6
-"""How far the axis follows a whisker, times the highest mean."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -63,20 +61,22 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     labels = [(looks[row.Index], row.share_pct, row.mean) for row in ends.itertuples()]
     least, most = min(SHARES_PCT) - _AROUND_PCT, max(SHARES_PCT) + _AROUND_PCT
     notes = [*forest.notes(ratios), intervals.described(means["runs"], "Vertical bars")]
-    top = float(means["mean"].max())
-    top = max(top, min(float(means[["mean", "high"]].max(axis=None)), _TALLEST * top))
+    most = float(means["mean"].max())
+    top = curves.top(most, float(means[["mean", "high"]].max(axis=None)))
     if law:
         x = np.unique([*np.linspace(least, most, 100), law.best_pct])
         y = [law.qps(pct) for pct in x]
         panel.plot(x, y, ls=":", color=_LAW.colour)
         labels.append((_LAW, most, y[-1]))
-        top = max(top, *y)
+        top = max(top, 1.04 * max(y))
         notes.append(
             f"Dotted: predicted from a query's CPU time without quotas, best with "
             f"{law.best_pct:.0f} %."
         )
     panel.set_xlim(least, most)
-    panel.set_ylim(0, 1.04 * top)
+    panel.set_ylim(0, top)
+    at_share = means.assign(clients=means["share_pct"])
+    curves.cut(panel, at_share, [looks[n].label for n in means["clients"]], "Vertical bars")
     QPS.vertical(panel, top)
     panel.set_xticks(SHARES_PCT)
     panel.set_xlabel("CPUs for both data nodes, % of the host; servers and clients have the rest")
@@ -114,9 +114,18 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     names = {
         contrast(pct): f"{QUARTER_PCT} % over {pct} %" for pct in SHARES_PCT if pct != QUARTER_PCT
     }
-    rows = forest.of_contrasts(tables["slices"], names)
-    with_clients = [f"{row.name}, {count(int(row.clients), 'client')}" for row in rows.itertuples()]
-    return rows.assign(name=with_clients)
+    slices = tables["slices"]
+    rows = forest.of_contrasts(slices, names)
+    others = slices[slices["side"].astype(str) == contrasts.B]
+    others = others.groupby(others["contrast"].astype(str))["clients"].first()
+    rows = rows.assign(clients_other=rows["contrast"].map(others))
+    return rows.assign(name=[f"{row.name}, {_clients(row)}" for row in rows.itertuples()])
+
+
+def _clients(row: object) -> str:
+    """Write the clients of both sides: "64 clients", or "64 clients over 32"."""
+    equal = row.clients == row.clients_other
+    return count(int(row.clients), "client") + ("" if equal else f" over {int(row.clients_other)}")
 
 
 def _law(tables: Tables) -> analysis.Law | None:
@@ -127,19 +136,19 @@ def _law(tables: Tables) -> analysis.Law | None:
 def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> str:
     """Say which shares a quarter beats and loses to, and what earlier recordings leave open.
 
+    It names the clients of a quarter, and of the other shares where they had another number.
     Without contrasts, say which share was best.
     """
     known = ratios[ratios["low"].notna()]
     if known.empty:
         best = means.loc[means["mean"].idxmax()]
         return f"Throughput was best with {best['share_pct']:g} % of the CPUs for data nodes"
-    shares = known["contrast"].str.rpartition("-")[2]
     # Clear here, and within the error in an earlier recording.
     unsure = earlier.loc[(earlier["low"] <= 1) & (earlier["high"] >= 1), "contrast"]
     sure = ~known["contrast"].isin(unsure)
     wins, loses = known["low"] > 1, known["high"] < 1
     said = [
-        f"{verb} {listed(list(shares[of]))} %{where}"
+        f"{verb} {_shares(known[of])}{where}"
         for verb, of, where in (
             ("loses to", loses & sure, ""),
             ("beats", wins & sure, ""),
@@ -149,7 +158,18 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> 
         )
         if of.any()
     ]
-    return f"A quarter of the CPUs for data nodes {listed(said)}"
+    clients = listed(count(int(n), "client") for n in sorted(known["clients"].unique()))
+    return f"With {clients}, a quarter of the CPUs for data nodes {listed(said)}"
+
+
+def _shares(rows: pd.DataFrame) -> str:
+    """List other shares in percent, with their clients where these are not the quarter's."""
+    shares = rows["contrast"].str.rpartition("-")[2]
+    equal = rows["clients"] == rows["clients_other"]
+    if equal.all():
+        return f"{listed(shares)} %"
+    with_clients = (" with " + rows["clients_other"].map("{:g}".format)).where(~equal, "")
+    return listed(shares + " %" + with_clients)
 
 
 def _computed(dataset: Dataset) -> Mapping[str, pd.DataFrame]:

@@ -85,6 +85,6 @@ def _title(parts: Variations, tables: Tables) -> str:
 FIGURES = {
     "read-write": Entry(
         "What do more servers, filters and IN lists gain?",
-        paint, describe, ("runs", "slices", "processes"), height_in=5.6,
+        paint, describe, ("runs", "slices", "processes"), height_in=5.6, under_quotas=True,
     ),
 }  # fmt: skip

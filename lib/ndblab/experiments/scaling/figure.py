@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
@@ -16,12 +17,15 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.variants import Comparison, Kind
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, less_or_more, plain
 from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
 
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
+_EQUAL = ", equal clients"
+"""End of the name of a ratio that is not one of best means."""
+_THAN = ("fewer queries/s than", "more queries/s than", "as many queries/s as")
 MOST_OF_FAILURES = 120
 """Most characters of a note on which runs failed and why; if longer, they are only counted."""
 _THREADS = Comparison(
@@ -33,27 +37,28 @@ _THREADS = Comparison(
 
 def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the peaks, and below throughput against clients by number of servers."""
-    points, ratios = _points(tables, QPS), _peak_ratios(tables)
+    points, ratios = _points(tables, QPS), _ratios(tables)
     gain = _published(anchors, ratios)
-    lower = forest.leading(figure, ratios, "Best mean throughput, ratio", anchors=gain)
+    lower = forest.leading(figure, ratios, "Throughput, ratio", anchors=gain)
     panels = curves.facets(lower, points, QPS, "servers", style.servers(points["servers"]))
     for peak in summary.peaks(points).itertuples():
         ax = panels[peak.servers]
         ax.plot(peak.clients, peak.qps_mean, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
         ax.set_title(f"{ax.get_title(loc='left')}\n{plain(peak.qps_mean)}")
     notes = _notes(panels, points, ratios, caption) + _draw_allowed(panels, points, tables, caption)
-    notes += ["Rings and numbers: best mean.", *published.note(chain(*gain.values()))]
-    return Head(_gain(points, tables), notes)
+    notes += ["Rings and numbers: best mean. Ratios are of best means, unless at equal clients."]
+    notes += published.note(chain(*gain.values()))
+    return Head(_gain(points, ratios), notes)
 
 
 def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best means, their ratios and what was published."""
-    points, ratios = _points(tables, QPS), _peak_ratios(tables)
+    points, ratios = _points(tables, QPS), _ratios(tables)
     best = (
         f"{plain(p.qps_mean)} with {p.servers} at {count(p.clients, 'client')}"
         for p in summary.peaks(points).itertuples()
     )
-    words = [f"{_gain(points, tables)}.", *in_sentences("The best means in queries/s", best)]
+    words = [f"{_gain(points, ratios)}.", *in_sentences("The best means in queries/s", best)]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
@@ -106,8 +111,11 @@ def _sides(tables: Tables, metric: str) -> tuple[dict[int, dict[int, pd.Series]]
     return sides, blocks.variability(runs, metric)
 
 
-def _peak_ratios(tables: Tables) -> pd.DataFrame:
-    """Compare the peak of each number of servers with that of the next fewer, and most with one."""
+def _ratios(tables: Tables) -> pd.DataFrame:
+    """Compare the peak of each number of servers with that of the next fewer, and most with one.
+
+    The last doubling is compared at equal clients, too, if there are such runs.
+    """
     sides, pooled = _sides(tables, "qps")
     counts = sorted(sides)
     pairs = list(zip(counts[1:], counts, strict=False))
@@ -117,6 +125,11 @@ def _peak_ratios(tables: Tables) -> pd.DataFrame:
          *estimate.peak_ratio([*sides[top].values()], [*sides[base].values()], pooled)]
         for top, base in pairs
     ]  # fmt: skip
+    if len(counts) > 1:
+        fewer, most = counts[-2:]
+        with contextlib.suppress(MissingData):
+            equal = allowed.at_equal_clients(tables["runs"], most, fewer)
+            rows.append([f"{count(most, 'server')} over {fewer}{_EQUAL}", most, fewer, *equal])
     return pd.DataFrame(rows, columns=["name", "top", "base", "ratio", "low", "high"])
 
 
@@ -127,12 +140,13 @@ def _latency_ratios(tables: Tables) -> pd.DataFrame:
     rows = [
         [
             f"{count(top, 'server')} over {base}, {count(clients // base, 'client')} each",
+            clients // base,
             *estimate.ratio(sides[top][clients * top // base], values, pooled=pooled),
         ]
         for clients, values in sorted(sides[base].items())
         if top > base and clients * top // base in sides[top]
     ]
-    return pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
+    return pd.DataFrame(rows, columns=["name", "each", "ratio", "low", "high"])
 
 
 def _published(anchors: Anchors, ratios: pd.DataFrame, where: str = "") -> dict[str, list[Anchor]]:
@@ -146,27 +160,20 @@ def _published(anchors: Anchors, ratios: pd.DataFrame, where: str = "") -> dict[
     return {name: [gain]} if name in set(ratios["name"]) else {}
 
 
-def _gain(points: pd.DataFrame, tables: Tables) -> str:
-    """Say where throughput peaks, and what the last step to the most servers gave."""
-    peaks = summary.peaks(points).set_index("servers")["qps_mean"]
-    counts = sorted(int(n) for n in peaks.index)
-    if len(counts) < 2:
-        return f"{count(counts[0], 'server')} gave {plain(peaks.iloc[0])} queries/s"
-    first, best, fewer, most = counts[0], int(peaks.idxmax()), *counts[-2:]
-    gain = f"{count(best, 'server')} gave {plain(peaks[best] / peaks[first])} times "
-    gain += f"the queries/s of {first}"
-    try:
-        step = allowed.at_equal_clients(tables["runs"], most, fewer)
-    except MissingData:
-        return gain
-    than = (
-        "as many as"
-        if round(100 * step.value) == 100
-        else (f"{forest.change(step.value, 'more', 'fewer')} than")
-    )
-    clear = step.low > 1 or step.high < 1
-    last = f"{most} gave {than} {fewer} at equal clients"
-    return f"{gain}; {last}" + ("" if clear or not step.bounded else ", within the error")
+def _gain(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """Say what the last step to the most servers gave, at equal clients if there are such runs."""
+    if ratios.empty:
+        peaks = summary.peaks(points).set_index("servers")["qps_mean"]
+        return f"{count(int(peaks.index[0]), 'server')} gave {plain(peaks.iloc[0])} queries/s"
+    row = ratios.iloc[-1]
+    servers, ends = count(row["top"], "server"), row[["ratio", "low", "high"]]
+    if not row["name"].endswith(_EQUAL):
+        # The last row is then of the best means of the most servers and of the fewest.
+        of = f"the queries/s of {row['base']}, each at its best"
+        return f"{servers} gave {plain(row['ratio'])} times {of}"
+    fewer, more, same = (f"{how} {row['base']} at equal clients" for how in _THAN)
+    alike = round(100 * row["ratio"]) == 100 and not row["low"] < row["high"]
+    return f"{servers} gave {same if alike else less_or_more(*ends, fewer, more, same)}"
 
 
 def _draw_allowed(
@@ -199,10 +206,15 @@ def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
     known = points.dropna(subset="mean")
     if ratios.empty:
         return f"p95 latency was {plain(known['mean'].min())} to {plain(known['mean'].max())} ms"
-    least, most = ratios["ratio"].min(), ratios["ratio"].max()
+    order = ratios.sort_values("ratio")
+    least, most = order.iloc[0], order.iloc[-1]
     factor = int(known["servers"].max() // known["servers"].min())
-    span = plain(most) if plain(least) == plain(most) else f"{plain(least)} to {plain(most)}"
-    return f"{factor} times the servers and clients had {span} times the p95 latency"
+    said = f"{factor} times the servers and clients had {plain(least['ratio'])} times "
+    said += "the p95 latency"
+    if plain(least["ratio"]) == plain(most["ratio"]):
+        return said
+    each = count(least["each"], "client")
+    return f"{said} with {each} each, and {plain(most['ratio'])} times with {most['each']}"
 
 
 def _notes(
@@ -242,10 +254,10 @@ FIGURES = {
     "thread-balance": variants.entry("Do balanced NDB threads raise throughput?", _THREADS),
     "6": Entry(
         "How far does doubling the MySQL servers raise throughput?",
-        paint_peaks, describe_peaks, height_in=4.9, one_workload=True,
+        paint_peaks, describe_peaks, height_in=5.1, one_workload=True, under_quotas=True,
     ),
     "7": Entry(
         "Can twice the MySQL servers serve twice the clients at the same latency?",
-        paint_latency, describe_latency, height_in=5.6, one_workload=True,
+        paint_latency, describe_latency, height_in=5.6, one_workload=True, under_quotas=True,
     ),
 }  # fmt: skip

@@ -13,6 +13,7 @@ import seaborn.objects as so
 
 from ndblab.error import MissingData
 from ndblab.experiments.scaling import THREADS_OF_32
+from ndblab.experiments.scaling.experiment import PAST_PEAK
 from ndblab.figures import forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import plain
@@ -35,6 +36,7 @@ class _Threads:
     side: str
     kind: str
     where: str
+    """Said in the notes of the contrast's side."""
 
     def runs(self, tables: Tables, most_servers: bool) -> pd.DataFrame:
         """Return the slices that the claims on these threads are judged by, or else good runs.
@@ -58,8 +60,10 @@ class _Threads:
         return runs[runs["clients"] == int(peak["clients"].iloc[0])].assign(unit=runs["run_id"])
 
 
-_OF_ONE = _Threads("recv", contrasts.A, "recv", "far past the peak of one server")
-_OF_MOST = _Threads("overload", contrasts.B, "tc", "at peak throughput")
+_OF_ONE = _Threads(
+    "recv", contrasts.A, "recv", f" (published: {PAST_PEAK} times the clients of its peak)"
+)
+_OF_MOST = _Threads("overload", contrasts.B, "tc", ", at peak throughput")
 
 
 def paint_threads(
@@ -98,9 +102,10 @@ def paint_threads(
     else:
         sheet.nothing(ax, f"no {shown.kind} thread to compare")
     servers, clients = selection.in_words(runs.iloc[0])
-    notes = [f"{servers.capitalize()}, {clients}: {_where(shown, runs)}.", _units(runs)]
+    notes = [f"{servers.capitalize()}, {clients}{_where(shown, runs)}.", _units(runs)]
     notes += published.note(chain(*mine.values()))
-    if caption.is_scaled and runs["variant"].iloc[0] == THREADS_OF_32:
+    undivided = _undivided(runs)
+    if caption.is_scaled and undivided:
         notes.append("No quota divides the CPUs, and the threads are the brief's 27.")
     elif caption.is_scaled and caption.cpus:
         share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
@@ -110,7 +115,7 @@ def paint_threads(
         bars.axvline(SATURATED_PCT, color=style.INK, lw=1, ls="--")
         bars.set_xlim(0, 105)
         notes.append(f"Dashed: {SATURATED_PCT} %, saturated according to the brief.")
-    return Head(_threads_title(shown, ratios, _where(shown, runs)), notes)
+    return Head(_threads_title(shown, ratios, runs), notes, undivided)
 
 
 def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[str]:
@@ -121,7 +126,7 @@ def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[
     servers, clients = selection.in_words(runs.iloc[0])
     lead = f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU"
     return [
-        f"{_threads_title(shown, ratios, _where(shown, runs))}.",
+        f"{_threads_title(shown, ratios, runs)}.",
         *in_sentences(lead, (f"{kind} {plain(pct)} %" for kind, pct in kinds.items())),
         *forest.sentence(ratios),
         *published.sentence(anchors, by_series=True),
@@ -181,22 +186,41 @@ def _published_ratios(shown: _Threads, anchors: Anchors) -> dict[str, Anchor]:
     }
 
 
-def _threads_title(shown: _Threads, ratios: pd.DataFrame, where: str) -> str:
-    """Say which kind of NDB thread was busiest, and by how much."""
+def _threads_title(shown: _Threads, ratios: pd.DataFrame, runs: pd.DataFrame) -> str:
+    """Say which NDB thread was busiest in Figure 5, which kind in Figure 9, and by how much."""
     if ratios.empty:
         return f"The data nodes have no {shown.kind} thread to compare"
     nearest = next(ratios.sort_values("ratio").head(1).itertuples())
     change = f"{forest.change(nearest.ratio)} CPU"
     clear = "" if forest.is_clear(nearest) else ", within the error"
-    where = f"{where[0].upper()}{where[1:]}"
-    if nearest.ratio >= 1:
-        return f"{where}, {shown.kind} was busiest: {change} than {nearest.name}{clear}"
-    return f"{where}, {nearest.name} was busiest: {shown.kind} used {change}{clear}"
+    mine = nearest.ratio >= 1
+    busiest = shown.kind if mine else nearest.name
+    if shown is _OF_MOST:
+        said = f"{busiest} was the busiest kind of thread: "
+        said += f"{change} than {nearest.name}" if mine else f"{shown.kind} used {change}"
+    else:
+        said = f"a thread of {busiest} was busiest: "
+        said += f"{change} than any of {nearest.name}" if mine else f"{shown.kind} used {change}"
+    where = _lead(shown, runs)
+    return f"{where[0].upper()}{where[1:]}, {said}{clear}"
+
+
+def _lead(shown: _Threads, runs: pd.DataFrame) -> str:
+    """Say with how many clients threads of Figure 5 are shown; else at the peak of the sweep."""
+    where = "at peak throughput"
+    if shown is _OF_ONE and "block" in runs:
+        where = f"with {selection.in_words(runs.iloc[0])[1]}"
+    return f"without quotas, {where}" if _undivided(runs) else where
+
+
+def _undivided(runs: pd.DataFrame) -> bool:
+    """Return whether no quota stops the threads: those of the brief have none here."""
+    return bool(runs["variant"].iloc[0] == THREADS_OF_32)
 
 
 def _where(shown: _Threads, runs: pd.DataFrame) -> str:
     """Say where threads are shown: as in the contrast, or else where the sweep was best."""
-    return shown.where if "block" in runs else "at peak throughput"
+    return shown.where if "block" in runs else ", at peak throughput"
 
 
 def _units(runs: pd.DataFrame) -> str:
@@ -216,6 +240,6 @@ FIGURES = {
     "9": Entry(
         "Which NDB thread is the bottleneck at peak throughput?",
         partial(paint_threads, _OF_MOST), partial(describe_threads, _OF_MOST),
-        ("runs", "ndb_threads", "slices"), one_workload=True,
+        ("runs", "ndb_threads", "slices"), one_workload=True, under_quotas=True,
     ),
 }  # fmt: skip

@@ -147,7 +147,7 @@ def _trend(row: pd.Series) -> str:
 FIGURES = {
     "1": Entry(
         "How stable are throughput and latency over a long run?",
-        paint, describe, ("runs", "intervals"), height_in=4.6, one_workload=True,
+        paint, describe, ("runs", "intervals"), height_in=4.6, one_workload=True, under_quotas=True,
     ),
     **figure_long_run.FIGURES,
 }  # fmt: skip

@@ -14,7 +14,7 @@ from ndblab.figures import curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, less_or_more, plain
 from ndblab.judging.clauses import in_sentences
 from ndblab.statistics import intervals
 
@@ -29,6 +29,7 @@ _SIDES = {
     loads.SERVERS: ("2 servers", "1"),
     loads.MORE_SERVERS: ("4 servers", "2"),
 }
+_QUOTAS = "Each server has a CPU quota of its own: quotas allow twice the servers 2 times as much."
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -38,18 +39,19 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     left, right = sheet.panels(lower, 2, sharey=True)
     plain_runs = runs[runs["variant"] == BY_WAREHOUSE]
     means = intervals.means(plain_runs, ["servers", "clients"], "tps")
-    if len(means):
-        curves.against_clients(left, means, TPS, "servers", style.servers(means["servers"]))
-    left.set_title("By warehouse")
     most = int(runs["servers"].max())
-    means = intervals.means(runs[runs["servers"] == most], ["variant", "clients"], "tps")
-    curves.against_clients(right, means, TPS, "variant", WAYS)
+    ways = intervals.means(runs[runs["servers"] == most], ["variant", "clients"], "tps")
+    if len(means):
+        looks = style.servers(means["servers"])
+        curves.against_clients(left, means, TPS, "servers", looks, beside=[ways])
+    left.set_title("By warehouse")
+    curves.against_clients(right, ways, TPS, "variant", WAYS, beside=[means])
     right.set_title(f"Two ways of partitioning, {count(most, 'server')}")
     right.set_ylabel("")
-    right.set_ylim(0, 1.5 * runs.groupby(["variant", "servers", "clients"])["tps"].mean().max())
     counts = runs.groupby(["variant", "servers", "clients"]).size()
     notes = forest.notes(ratios)
     notes += [intervals.described(counts), "All rows were checked after each run."]
+    notes += [_QUOTAS] if caption.is_scaled else []
     return Head(_title(runs, ratios), notes)
 
 
@@ -88,12 +90,12 @@ def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
     rows = [*ratios[~ratios["of_cpu"].astype(bool)].itertuples()]
     for row in [row for row in rows if forest.is_clear(row)] or rows[:1]:
         side, other = _SIDES[row.contrast]
-        clear = "" if forest.is_clear(row) else ", within the error"
-        change = forest.change(row.ratio, "more", "fewer")
-        return f"TPC-C: {side} did {change} transactions/s than {other}{clear}"
+        words = ("fewer {} than {}", "more {} than {}", "as many {} as {}")
+        words = (how.format("transactions/s of TPC-C", other) for how in words)
+        return f"{side} did {less_or_more(row.ratio, row.low, row.high, *words)}"
     means = runs.groupby(["servers", "clients"])["tps"].mean()
     servers = count(means.idxmax()[0], "server")
-    return f"TPC-C: {servers} gave {plain(means.max())} transactions/s at best"
+    return f"{servers} gave {plain(means.max())} transactions/s of TPC-C at best"
 
 
 FIGURES = {
@@ -101,5 +103,6 @@ FIGURES = {
         "What do transactions gain from partitioning and more servers?",
         paint, describe,
         ("runs", "slices", "processes", "transactions", "aborts", "locality"), height_in=4.8,
+        under_quotas=True,
     ),
 }  # fmt: skip

@@ -36,7 +36,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     for pushed, about in ((True, "With pushed joins"), (False, "Nothing to push")):
         mine = table[(table["is_pushed"] == pushed) & table["ratio"].notna()]
         phrases = [
-            f"Q{row.query} {forest.words(row)}, {plain(row.pushed_ms)} instead of "
+            f"Q{row.query} {_times(row)}, {plain(row.pushed_ms)} instead of "
             f"{plain(row.unpushed_ms)} ms"
             for row in mine.itertuples()
         ]
@@ -49,9 +49,20 @@ def _table(tables: Tables) -> pd.DataFrame:
     if table["ratio"].isna().all():
         raise MissingData("no query was measured in both ways")
     name = "Q" + table["query"].astype(str)
-    why = [textwrap.shorten(words, _WIDEST, placeholder=" ...") or None for words in table["why"]]
-    table = table.assign(name=name.where(table["is_pushed"], name + ", nothing pushed"), text=why)
+    texts = [
+        textwrap.shorten(row.why, _WIDEST, placeholder=" ...") or _times(row)
+        for row in table.itertuples()
+    ]
+    table = table.assign(name=name.where(table["is_pushed"], name + ", nothing pushed"), text=texts)
     return table.sort_values("ratio", ascending=False, ignore_index=True)
+
+
+def _times(row: object) -> str:
+    """Write a ratio as its axis does, below 1 too: "0.154 times (0.13 to 0.182)"."""
+    if row.ratio != row.ratio:
+        return "unknown"
+    interval = f" ({plain(row.low)} to {plain(row.high)})" if row.low == row.low else ""
+    return f"{plain(row.ratio)} times{interval}"
 
 
 def _title(table: pd.DataFrame) -> str:
@@ -59,7 +70,8 @@ def _title(table: pd.DataFrame) -> str:
     faster = table[table["gain"] == pushdown.FASTER]
     slower = table[table["gain"] == pushdown.SLOWER]
     # What several recordings say together is the answer's, not this figure's.
-    title = f"One measurement: {len(faster)} of {len(table)} queries are faster with pushed joins"
+    title = f"This recording alone: {len(faster)} of {len(table)} queries are faster "
+    title += "with pushed joins"
     for row in faster.head(1).itertuples():
         title += f", Q{row.query} {row.ratio:.3g} times"
     losses = [f"Q{r.query} takes {1 / r.ratio:.3g} times as long" for r in slower.itertuples()]

@@ -1,0 +1,57 @@
+"""The picture of divisions of CPUs, whose shares may have their own numbers of clients."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+import made_up_slices
+import small_runs
+from drawn import caption, outside, said, title, written
+from ndblab import figures
+from ndblab.design import catalogue
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments.cpu_split import analysis
+from ndblab.planning.point import Point
+
+EXPERIMENT = catalogue.find("cpu-split")
+RATIOS = {10: 1.8, 17: 1.2, 35: 1.4, 50: 2.0}
+
+
+def drawn(clients: dict[int, int], spread: float = 0.01):
+    """Draw a quarter with 64 clients over other shares with these numbers of clients."""
+    slices = [
+        made_up_slices.of(
+            Contrast(
+                f"25-over-{pct}", ALTERNATION, Side(Point(4, 64)),
+                Side(Point(4, clients.get(pct, 64), variant=f"split-{pct}")), ("B-split",),
+            ), 6, ratio=ratio, sd=(0.01, 0.0, 0.0),
+        )
+        for pct, ratio in RATIOS.items()
+    ]  # fmt: skip
+    tables = {
+        "runs": small_runs.swept(EXPERIMENT, 3, lambda _: 1000.0, spread),
+        "slices": pd.concat(slices, ignore_index=True),
+        "law": pd.DataFrame(columns=analysis.Law._fields),
+        "earlier": pd.DataFrame(columns=["contrast", "low", "high"]),
+    }
+    return figures.draw("cpu-split", tables, [], caption())
+
+
+def test_the_title_names_the_clients_of_each_side() -> None:
+    """Once where they are equal; else beside each share."""
+    figure = drawn({})
+    start = "With 64 clients, a quarter of the CPUs for data nodes beats"
+    assert title(figure) == f"{start} 10, 17, 35 and 50 %"
+    assert "25 % over 35 %, 64 clients" in written(figure)
+    figure = drawn({35: 32, 50: 32})
+    assert title(figure) == f"{start} 10 %, 17 %, 35 % with 32 and 50 % with 32"
+    assert "25 % over 35 %, 64 clients over 32" in written(figure)
+    assert outside(figure) == []
+
+
+def test_whiskers_are_whole_unless_they_would_squeeze_the_lines() -> None:
+    """Then the notes say which are cut."""
+    assert "cut" not in said(drawn({}, spread=0.1))
+    assert "Vertical bars cut at the edge: 32 clients at 10, 17, 25, 35 and 50; 64" in said(
+        drawn({}, spread=0.4)
+    )
