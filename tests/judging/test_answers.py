@@ -209,19 +209,19 @@ def test_data_that_an_answer_lacks_are_no_error(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("budget", "first", "said"),
     [
-        ("scaled", "it gave 2 % more", "Under CPU quotas, it gave 2 % more. So 3."),
-        ("scaled", "under load, it gave 2", "Under CPU quotas and load, it gave 2. So 3."),
-        ("scaled", "each has its quota: 2 times", "Each has its quota: 2 times. So 3."),
-        ("scaled", "with all CPUs, it gave 2", "With all CPUs, it gave 2. So 3."),
-        ("scaled", "no source says it", "No source says it. Under CPU quotas, so 3."),
-        ("shared", "it gave 2 % more", "It gave 2 % more. So 3."),
+        ("scaled", "it gave 2 % more", "Under CPU quotas, it gave 2 % more. So 3 %."),
+        ("scaled", "under load, it did 2/s", "Under CPU quotas and load, it did 2/s. So 3 %."),
+        ("scaled", "each has its quota: 2 times", "Each has its quota: 2 times. So 3 %."),
+        ("scaled", "with all CPUs, it gave 2 %", "With all CPUs, it gave 2 %. So 3 %."),
+        ("scaled", "2 rows are wrong", "2 rows are wrong. Under CPU quotas, so 3 %."),
+        ("shared", "it gave 2 % more", "It gave 2 % more. So 3 %."),
     ],
 )
 def test_an_answer_says_once_that_quotas_divided_the_cpus(
     budget: str, first: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first number does, unless it speaks of CPUs anyway: quotas shape what is measured."""
-    monkeypatch.setitem(answers.ANSWERS, "divided", lambda *_: [first, "so 3"])
+    """The first ratio does, unless it speaks of CPUs anyway: quotas shape what is measured."""
+    monkeypatch.setitem(answers.ANSWERS, "divided", lambda *_: [first, "so 3 %"])
     data = double(budget=budget)
     assert str(answers.answer("divided", judged(verdict.REPRODUCED), data)) == said
 

@@ -110,9 +110,11 @@ def test_the_readme_says_of_the_ndb_api_what_its_picture_shows(verdicts):
 
 def test_claims_are_listed_on_a_line_each(verdicts):
     """Without reasons, which would hide the verdicts; their tally comes last."""
-    lines = terminal.every(verdicts, recorded.every()).splitlines()
+    lists, _, tally = terminal.every(verdicts, recorded.every()).rpartition("\n\n")
+    lines = lists.splitlines()
     rows = [line for line in lines if line.startswith(verdict.WORDS)]
     assert len(rows) == len(publication.claims())
+    assert "claims need" in tally
 
 
 def test_terminal_site_and_readme_have_the_same_tally(

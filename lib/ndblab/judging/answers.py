@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _OF_CPUS = re.compile(r"\bCPUs\b|\bquotas?\b|\ba share of \d")
 """What a finding says that speaks of quotas, of their absence, or of how CPUs are divided."""
+_MEASURED = re.compile(r"\d (?:%|times\b)|/s\b")
+"""What a finding says that has a ratio or a rate."""
 
 Clauses = Callable[["Dataset", "pd.DataFrame"], "Sequence[Clause | str] | Answer"]
 ANSWERS: dict[str, Clauses] = {}
@@ -64,9 +66,9 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
 
 
 def _under_quotas(answer: Answer) -> Answer:
-    """Say in the first finding with a number that quotas divide the CPUs, unless it does itself."""
+    """Let the first ratio or rate say that quotas divide the CPUs, unless it speaks of CPUs."""
     said = list(answer.certain)
-    at = next((i for i, text in enumerate(said) if re.search(r"\d", text)), None)
+    at = next((i for i, text in enumerate(said) if _MEASURED.search(text)), None)
     if at is not None and not _OF_CPUS.search(said[at]):
         also = said[at].removeprefix("under ")
         said[at] = f"under CPU quotas{',' if also == said[at] else ' and'} {also}"

@@ -87,5 +87,5 @@ def test_the_answer_has_what_all_recordings_give_together() -> None:
         )
     best = pooled.loc[pooled["ratio"].idxmax()]
     said = answers.answer("tpc-h", pd.DataFrame({"id": [], "verdict": []}), data).headline
-    assert f"Q{best['query']}: {plain(best['ratio'])} times" in said
+    assert f"Q{best['query']} most: {plain(best['ratio'])} times" in said
     assert "in 2 recordings together" in said
