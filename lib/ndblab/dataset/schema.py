@@ -67,7 +67,11 @@ def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
 _SAMPLED_S = column.real(least=-1.0)
 _THREAD_PCT = column.real(most=THREAD_PCT_LIMIT)
 
-_COUNTED = {
+_RUN_OR_SLICE = {
+    "transporter": column.one_of(TRANSPORTERS),
+    "workload": column.text(),
+    "variant": column.like(r"^[a-z0-9-]+$", "default"),
+    "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
     "warmup_s": column.real(),
     "duration_s": column.real(empty=True),
     "queries": column.real(empty=True),
@@ -90,11 +94,7 @@ SCHEMAS: dict[str, Schema] = {
             "servers": column.whole(1),
             "clients": column.whole(1),
             "repeat": column.whole(1),
-            "transporter": column.one_of(TRANSPORTERS),
-            "workload": column.text(),
-            "variant": column.like(r"^[a-z0-9-]+$", "default"),
-            "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
-            **_COUNTED,
+            **_RUN_OR_SLICE,
             "latency_min_ms": column.real(empty=True),
             "latency_avg_ms": column.real(empty=True),
             "latency_p95_ms": column.real(empty=True),
@@ -172,11 +172,7 @@ SCHEMAS: dict[str, Schema] = {
             "status": column.like(r"^\S", "ok, or a reason"),
             "servers": column.whole(1),
             "clients": column.whole(1),
-            "transporter": column.one_of(TRANSPORTERS),
-            "workload": column.text(),
-            "variant": column.like(r"^[a-z0-9-]+$", "default"),
-            "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
-            **_COUNTED,
+            **_RUN_OR_SLICE,
             "latency_avg_ms": column.real(empty=True),
             "latency_p95_ms": column.real(empty=True),
             "client_cpu_pct": column.real(empty=True),
