@@ -85,7 +85,8 @@ def draw(
         .plot()
     )
     of_a_row = _STAR_IN * len(rows) / sheet.size_in(ax)[1]
-    aside = 0.28 if above else -min(0.42, max(0.3, of_a_row))
+    # Near its row, where rows are so dense that the next one is as near.
+    aside = 0.28 if above else -of_a_row if 0.3 < of_a_row < 0.5 else -0.3
     _mark(ax, rows, (low, high), anchors or {}, allowed or {}, each, aside)
     longest = rows["name"].str.split("\n").explode().str.len().max()
     part = 0.5 if above else 0.42 if longest < _LONG_NAME else 0.32
