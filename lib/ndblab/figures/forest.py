@@ -31,7 +31,7 @@ _CIRCLES_IN = 0.12
 """How much higher a row with circles is on a tall sheet."""
 _LONG_NAME = 30
 """Length of a row's name, in characters, from which names take a third of the sheet."""
-_STAR_IN = 0.17
+_STAR_IN = 0.25
 """How far above its row a published value stands."""
 _MANY = 50
 """Circles from which on the axis does not follow the few farthest."""
