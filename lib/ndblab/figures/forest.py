@@ -31,7 +31,7 @@ _CIRCLES_IN = 0.12
 """How much higher a row with circles is on a tall sheet."""
 _LONG_NAME = 30
 """Length of a row's name, in characters, from which names take a third of the sheet."""
-_STAR_IN = 0.17
+_STAR_IN = 0.25
 """How far above its row a published value stands."""
 _MANY = 50
 """Circles from which on the axis does not follow the few farthest."""
@@ -85,7 +85,8 @@ def draw(
         .plot()
     )
     of_a_row = _STAR_IN * len(rows) / sheet.size_in(ax)[1]
-    aside = 0.28 if above else -min(0.42, max(0.3, of_a_row))
+    # Near its row, where rows are so dense that the next one is as near.
+    aside = 0.28 if above else -of_a_row if 0.3 < of_a_row < 0.5 else -0.3
     _mark(ax, rows, (low, high), anchors or {}, allowed or {}, each, aside)
     longest = rows["name"].str.split("\n").explode().str.len().max()
     part = 0.5 if above else 0.42 if longest < _LONG_NAME else 0.32

@@ -213,7 +213,8 @@ def _found(rows: pd.DataFrame) -> str:
     shown = clear if len(clear) <= _MOST_CLEAR else clear.head(1)
     values = [_signed(row) for row in shown.itertuples()]
     if len(rows) > 1 and len(shown) == len(clear):
-        clients = (count(int(row.clients), "client") for row in shown.itertuples())
+        first, *the_rest = (int(n) for n in shown["clients"])
+        clients = [count(first, "client"), *map(str, the_rest)]
         values = [" with ".join(words) for words in zip(values, clients, strict=True)]
     said = f"{workload} {'' if len(shown) == len(clear) else 'at most '}{listed(values)}"
     return said + (f", unclear with {listed(map(str, others['clients']))}" if len(others) else "")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURE = recorded.RECORDED / "effects.png"
-_ROW_IN, _AXIS_IN, _AROUND_IN = 0.42, 0.75, 0.8
-_NARROW = 0.46, 1.1, 0.9, 4.4
+_ROW_IN, _AXIS_IN, _AROUND_IN = 0.42, 0.6, 0.8
+_NARROW = 0.46, 1.1, 0.1, 4.4
 """Heights and width of a narrow picture."""
 _SMALL = 0.8, 1.3
 """Ratios whose intervals lie between these have a panel of their own: on the axis of the others
@@ -95,12 +95,10 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
     heights = [axis_in + row_in * len(part) for part in parts.values()]
     with sheet.page(around_in + sum(heights), width_in) as figure:
         places = np.ravel(figure.subfigures(len(parts), height_ratios=heights))
-        for (heading, part), place in zip(parts.items(), places, strict=True):
+        for (effects, part), place in zip(parts.items(), places, strict=True):
             ax, here = place.subplots(), set(part["name"])
             stars = {name: marks for name, marks in anchors.items() if name in here}
-            forest.draw(ax, part, "Measured ratio", allowed=_allowed(part), anchors=stars)
-            if len(parts) > 1:
-                ax.set_title(heading)
+            forest.draw(ax, part, f"{effects}, ratio", allowed=_allowed(part), anchors=stars)
         more = sum(bool(claim.effect) for claim in claims) - len(rows)
         notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
         notes += ["Star: the size that was published, of another machine."] if anchors else []
@@ -112,10 +110,10 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
 
 
 def _parts(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Divide effects into large and small ones, each with the words above its panel."""
+    """Divide effects into large and small ones, each with the words below its panel."""
     ends = rows[["ratio", "low", "high"]]
     small = (ends.min(axis=1) >= _SMALL[0]) & (ends.max(axis=1) <= _SMALL[1])
-    parts = {"Large effects": rows[~small], "Small effects, on a finer axis": rows[small]}
+    parts = {"Large effects": rows[~small], "Small effects": rows[small]}
     return {words: part for words, part in parts.items() if len(part)}
 
 

@@ -111,9 +111,9 @@ def test_the_title_says_what_a_setting_saved_and_never_that_unread_writes_are_th
     assert title(draw(small_runs.together(*parts))).endswith("; no write was lost")
     parts.append(faults.run("freeze-with-short-heartbeats", gap_s=2.0))
     tables = small_runs.together(*parts)
-    assert "stopped clients for 5.02 s, 2.02 s with short heartbeats; no" in title(draw(tables))
+    assert "stopped clients for 5.02 s, 2.02 with short heartbeats; no" in title(draw(tables))
     tables |= {name: tables[name].iloc[:0] for name in ("copies", "counters")}
-    assert title(draw(tables)).endswith("2.02 s with short heartbeats, the longest gap")
+    assert title(draw(tables)).endswith("2.02 with short heartbeats, the longest gap")
 
 
 def test_the_title_gives_the_range_of_the_runs() -> None:

@@ -169,7 +169,7 @@ def test_a_division_is_advised_only_where_undivided_cpus_lose(
 def test_the_figure_shows_the_law_beside_every_share(data: dataset.Dataset):
     """A line for each number of clients, and the law, which peaks at its best share."""
     picture, figure = drawing.draw("cpu-split", data)
-    clients = int(data.runs["clients"].max())
+    [clients] = set(data.slices["clients"])
     answer = "a quarter of the CPUs for data nodes loses to 35 and 50 % and beats 10 and 17 %"
     assert title(figure) == f"With {clients} clients, {answer}"
     _, panel = figure.axes

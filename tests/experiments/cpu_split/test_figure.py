@@ -11,6 +11,7 @@ from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.experiments.cpu_split import analysis
+from ndblab.experiments.cpu_split.experiment import SHARES_PCT
 from ndblab.planning.point import Point
 
 EXPERIMENT = catalogue.find("cpu-split")
@@ -51,7 +52,9 @@ def test_the_title_names_the_clients_of_each_side() -> None:
 
 def test_whiskers_are_whole_unless_they_would_squeeze_the_lines() -> None:
     """Then the notes say which are cut."""
-    assert "cut" not in said(drawn({}, spread=0.1))
+    whole = drawn({}, spread=0.1)
+    assert "cut" not in said(whole)
+    assert whole.axes[-1].get_xlim() == (min(SHARES_PCT) - 4, max(SHARES_PCT) + 4)
     assert "Vertical bars cut at the edge: 32 clients at 10, 17, 25, 35 and 50; 64" in said(
-        drawn({}, spread=0.4)
+        drawn({}, spread=9.0)
     )

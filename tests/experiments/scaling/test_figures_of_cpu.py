@@ -60,14 +60,16 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def judged(contrast: Contrast, side: str, pct: float) -> dict[str, pd.DataFrame]:
-    """Make tables with a contrast in which the recv threads of one side are this busy."""
+    """Make tables with a contrast in which the recv threads of one side are this busy; the send
+    threads are idle."""
     made = tables()
     slices = made_up_slices.of(contrast, 5)
     rows = [
-        {"run_id": name, "t_s": 3.0, "node_id": node, "thr_no": 0, "thread": "recv",
-         "os_user_pct": pct if side == of else 1.0, "os_system_pct": 1.0}
+        {"run_id": name, "t_s": 3.0, "node_id": node, "thr_no": number, "thread": kind,
+         "os_user_pct": pct if side == of and not number else 1.0, "os_system_pct": 1.0}
         for name, of in zip(slices["run_id"], slices["side"], strict=True)
         for node in (2, 3)
+        for number, kind in enumerate(("recv", "send"))
     ]  # fmt: skip
     threads = pd.concat([made["ndb_threads"], pd.DataFrame(rows)], ignore_index=True)
     return made | {"slices": slices, "ndb_threads": threads}
@@ -108,7 +110,8 @@ def of_one(*points: tuple[int, float], spread: float) -> dict[str, pd.DataFrame]
         for at, (clients, qps) in enumerate(points)
         for repeat in (1, 2, 3)
     ]  # fmt: skip
-    return small_runs.together(*runs)
+    made = small_runs.together(*runs)
+    return made | {"processes": made["processes"].iloc[:0]}
 
 
 def test_figure_4_names_all_numbers_of_clients_that_are_as_good_as_the_best() -> None:

@@ -137,7 +137,7 @@ def _answer(outages: pd.DataFrame) -> str:
         gap = _span(outages.loc[outages["fault"].isin(silent), "longest_gap_s"])
         title = f"A data node that fell silent stopped clients for {gap} s"
     if most == FROZEN and SHORT_HEARTBEATS in gaps_s.groups:
-        title += f", {_span(gaps_s.get_group(SHORT_HEARTBEATS))} s with short heartbeats"
+        title += f", {_span(gaps_s.get_group(SHORT_HEARTBEATS))} with short heartbeats"
     losses = [
         f"{_writes(lost)} lost {_with(fault, most)}"
         for fault, lost in outages.groupby("fault", sort=False)["lost"]

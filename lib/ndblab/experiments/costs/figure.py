@@ -53,7 +53,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     curves.against_clients(rate, lines, QPS, "setting", looks)
     for panel in (cost, rate):
         panel.set_xlabel("MySQL servers")
-    return Head(_title(runs, rows), [intervals.described(lines["runs"]), _UNDIVIDED])
+    notes = [*forest.notes(rows), intervals.described(lines["runs"]), _UNDIVIDED]
+    return Head(_title(runs, rows), notes)
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:

@@ -57,12 +57,12 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         .on(panel)
         .plot()
     )  # fmt: skip
-    ends = means.sort_values("share_pct").groupby("clients")[["share_pct", "mean"]].last()
-    labels = [(looks[row.Index], row.share_pct, row.mean) for row in ends.itertuples()]
+    last = means.sort_values("share_pct").groupby("clients")[["share_pct", "mean"]].last()
+    labels = [(looks[row.Index], row.share_pct, row.mean) for row in last.itertuples()]
     least, most = min(SHARES_PCT) - _AROUND_PCT, max(SHARES_PCT) + _AROUND_PCT
     notes = [*forest.notes(ratios), intervals.described(means["runs"], "Vertical bars")]
-    most = float(means["mean"].max())
-    top = curves.top(most, float(means[["mean", "high"]].max(axis=None)))
+    ends = means[["mean", "high"]]
+    top = curves.top(float(means["mean"].max()), float(ends.max(axis=None)))
     if law:
         x = np.unique([*np.linspace(least, most, 100), law.best_pct])
         y = [law.qps(pct) for pct in x]

@@ -95,7 +95,7 @@ def _title(repeats: Repeats) -> str:
     number, every = len(repeats.throughput), sum(len(run.spans) for run in repeats.runs)
     return (
         f"Throughput fell by {fall:.0f} % as a checkpoint started and by {_loss(kept)} overall, "
-        f"in the {number} of {every} that can be compared"
+        f"in the {number} of {every} compared"
     )
 
 

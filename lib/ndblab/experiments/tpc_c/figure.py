@@ -79,9 +79,7 @@ def _runs(tables: Tables) -> pd.DataFrame:
 def _ratios(tables: Tables) -> pd.DataFrame:
     table = loads.ratios(tables)
     of_cpu = table["quantity"] != "transactions/s"
-    names = table["compared"].where(
-        ~of_cpu, "by warehouse over by whole key,\ndata nodes' CPU per transaction"
-    )
+    names = table["compared"].where(~of_cpu, "data nodes' CPU per transaction, likewise")
     return table.assign(name=names, of_cpu=of_cpu)
 
 
