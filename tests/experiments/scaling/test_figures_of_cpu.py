@@ -118,7 +118,7 @@ def test_figure_4_names_all_numbers_of_clients_that_are_as_good_as_the_best() ->
     """A flat top has no peak: which of its means is the best is chance. Clear ones stand alone."""
 
     def words(spread: float, *points: tuple[int, float]) -> str:
-        return title(draw("4", of_one(*points, spread=spread), "pinned"))
+        return figures.describe("4", of_one(*points, spread=spread), []).partition(".")[0]
 
     flat = [(1, 900.0), (4, 890.0), (16, 910.0), (64, 450.0)]
     about = "1 server gave about 900 queries/s with"
