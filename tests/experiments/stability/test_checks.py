@@ -212,7 +212,7 @@ def test_the_finding_says_on_how_many_checkpoints_it_rests_and_under_which_budge
     table = pd.DataFrame([verdict(data, "R-long")])
     said = answers.answer("long-run", table, data).certain[0]
     assert said.startswith("under CPU quotas, ") == (budget == "scaled")
-    assert said.endswith("started, in the 84 of 90 with 4 s before and after")
+    assert said.endswith("first second, in the 84 of 90 with 4 s before and after")
     assert len(said.split()) <= 30
 
 

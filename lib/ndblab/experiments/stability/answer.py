@@ -90,7 +90,7 @@ def _dip(dataset: Dataset) -> Iterator[str]:
         fall = less_or_more(*lowest[["ratio", "low", "high"]], less="lower")
         every = sum(len(run.spans) for run in repeats.runs)
         yield (
-            f"{_quotas(dataset)}throughput was {fall} in the second in which a checkpoint started, "
+            f"{_quotas(dataset)}throughput was {fall} in a checkpoint's first second, "
             f"in the {lowest['checkpoints']:.0f} of {every} with {LEAST_GAP_S:g} s before and after"
         )
         yield Advice("Measure writes over several whole checkpoints, not over a part of one")
