@@ -59,8 +59,9 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
         if clauses is not None:
             said = clauses(dataset, table)
             if composed := said if isinstance(said, Answer) else compose(said, table):
-                scaled = dataset is not None and dataset.budget == "scaled"
-                return _under_quotas(composed) if scaled and "verdict" in table else composed
+                judged = dataset is not None and "verdict" in table
+                scaled = judged and dataset.budget == "scaled"
+                return _under_quotas(composed) if scaled else composed
     counts = [f"{n} {word}" for word, n in table["verdict"].value_counts().items()]
     return Answer((f"of {count(len(table), 'claim')}: {listed(counts)}",))
 

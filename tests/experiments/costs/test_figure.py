@@ -15,7 +15,7 @@ KEYS = ("costs", "costs-one-server")
 
 
 def test_the_title_says_what_more_servers_cost():
-    """CPU per query, and throughput, at equal clients in all, as the finding; else of each server."""
+    """CPU per query and throughput at equal clients in all, as the finding; else of each server."""
     tables = world.tables()
     figure = figures.draw("costs", tables, [], caption("shared"))
     cost = "19 % more CPU per query, 16 % less throughput"

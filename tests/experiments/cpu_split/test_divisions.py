@@ -83,7 +83,7 @@ def test_the_answer_names_the_better_share_and_what_the_law_expects(data: datase
     """A quarter gives half of what half of the CPUs give."""
     table = judge.judge(data, ["B-split"], publication.claims())
     words = str(answers.answer("cpu-split", table, data))
-    assert words.startswith("Another share than a quarter gave clearly more")
+    assert words.startswith("Under CPU quotas, another share than a quarter gave clearly more")
     assert "fewer queries" in words
     assert "the best share for data nodes is 5" in words
     assert "compared with" in words
