@@ -106,6 +106,7 @@ def in_recordings(ratios: Sequence[Estimate]) -> str:
         return ""
     agree, every = sum(_side(ratio) == _side(ratios[-1]) for ratio in ratios), len(ratios)
     values = listed(change(ratio.value) for ratio in ratios).replace(" % ", " ").replace(" %,", ",")
+    values = values.replace(" times ", " ").replace(" times,", ",")
     which = "in each" if agree == every else f"clear in {agree}"
     return f", {which} of {every} recordings ({values})"
 

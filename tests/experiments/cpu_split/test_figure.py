@@ -55,6 +55,5 @@ def test_whiskers_are_whole_unless_they_would_squeeze_the_lines() -> None:
     whole = drawn({}, spread=0.1)
     assert "cut" not in said(whole)
     assert whole.axes[-1].get_xlim() == (min(SHARES_PCT) - 4, max(SHARES_PCT) + 4)
-    assert "Vertical bars cut at the edge: 32 clients at 10, 17, 25, 35 and 50; 64" in said(
-        drawn({}, spread=9.0)
-    )
+    cut = "Vertical bars cut at the edge: 16 clients at 10, 17, 25, 35 and 50; 32"
+    assert cut in said(drawn({}, spread=9.0))
