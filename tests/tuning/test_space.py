@@ -45,7 +45,7 @@ def test_what_acts_on_joins_alone_is_no_knob_for_a_load_without_them():
     [batch] = space.tunables(rows, now, 2, may_join=False)
     assert batch.word == "ndb_batch_size"
     assert not resolving.resolve("oltp_read_only").may_join
-    assert resolving.resolve("tpc_h_q21").may_join
+    assert resolving.resolve("tpc_c").may_join
 
 
 def test_values_follow_the_host():

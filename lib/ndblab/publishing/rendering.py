@@ -118,7 +118,7 @@ def results(every: pd.DataFrame) -> str:
 def _measured(row: Any, claim: publication.Claim) -> str:
     """Write what was measured, under what load, and what was wanted where the lab decided that."""
     loads = {load.lower() for load in _LOAD.findall(row.reason)}
-    load = f" with {loads.pop()}" if len(loads) == 1 else ""
+    load = f", with {loads.pop()}" if len(loads) == 1 else ""
     of = f"{claim.metric}: " if claim.unit == "s" else ""
     own = _OWN_THRESHOLD.search(claim.conditions)
     unit = "" if claim.unit == "ratio" else f" {claim.unit}"
