@@ -39,6 +39,17 @@ def test_what_changes_under_load_is_set_on_the_running_servers() -> None:
     assert files(experiment, "b") == files(experiment, "default")
 
 
+def test_two_clusters_of_many_servers_start_without_native_io() -> None:
+    """Linux's default is enough for 28 servers, on which side soever they are."""
+    off = {"innodb_use_native_aio": 0}.items()
+    spins = "SpinMethod=StaticSpinning", "SpinMethod=CostBasedSpinning"
+    for words in (("servers=16", spins[1]), ("servers=16", "servers=1", *spins)):
+        many = compared(*words)
+        assert all(off <= many.variant(name).my_cnf.items() for name in ("default", "b"))
+    few = compared("servers=14", spins[1])
+    assert not off & few.variant("b").my_cnf.items()
+
+
 def test_what_both_sides_have_is_in_their_files() -> None:
     """Only the difference is switched."""
     experiment = compared("servers=1", "servers=2", "ndb_batch_size=64K", "SchedulerSpinTimer=50")

@@ -72,6 +72,15 @@ def test_what_is_pasted_is_grouped_by_what_it_costs():
     assert "equivalent within 1 %" in answer.sentence(fewer, wanted(), {})
 
 
+def test_a_command_measures_the_confirmed_gain_once_more():
+    """Both values of each setting, and the same number of clients; what is needless is left out."""
+    _, command = answer.to_check(outcome(WINNER, needless=("ndb_batch_size",)), wanted())
+    assert command.split() == [
+        "./lab", "compare", "ndb_cluster_connection_pool=8", "ndb_cluster_connection_pool=1",
+        "--clients", "16",
+    ]  # fmt: skip
+
+
 def test_settings_from_which_no_clear_gain_was_seen_are_not_recommended():
     """The confirmed gain is that of all together; what was left out is not named again."""
     doubtful = outcome(WINNER, doubtful=("ndb_batch_size",))

@@ -9,7 +9,7 @@ from ndblab.comparing import knobs
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design import contrast as designs
-from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED, TWINS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.error import LabError
@@ -36,6 +36,9 @@ LONGEST_MS = 50.0
 """p95 up to which clients take turns of a second: that much of a turn spills into the next one."""
 _DATA_NODES = 2
 _ONE_CLUSTER = (ALTERNATION, SWITCHED)
+_NATIVE_AIO_SERVERS = 28
+"""MySQL servers that can use InnoDB's native AIO at once: each takes 2305 of the 65 536 requests
+that Linux allows by default (fs.aio-max-nr), and a server that gets none does not start."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,10 @@ def experiment(
 ) -> Experiment:
     """Return the experiment: a run of A (and of B, in one cluster), then blocks of a contrast."""
     points = {side: point(sides, side, load) for side in VARIANTS}
+    variants = tuple(variant(sides, side, choice.design) for side in VARIANTS)
+    if choice.design == TWINS:
+        most = max(at.servers for at in points.values())
+        variants = tuple(of_twins(own, most) for own in variants)
     swept = tuple(points.values()) if choice.design in _ONE_CLUSTER else (points[designs.A],)
     contrast = Contrast(
         CONTRAST, choice.design, *(Side(at) for at in points.values()), (THROUGHPUT,),
@@ -119,7 +126,7 @@ def experiment(
         grid=lambda made, size: swept,
         workload=load.workload,
         sizes={"quick": {"repeats": 1}},
-        variants=tuple(variant(sides, side, choice.design) for side in VARIANTS),
+        variants=variants,
         shape=servers_of(sides) if choice.design == RESTARTS else {},
         budget="scaled" if _splits(sides) else "shared",
         contrasts=compared,
@@ -200,6 +207,17 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
         else:
             made = _with(made, setting)
     return made
+
+
+def of_twins(variant: Variant, servers: int) -> Variant:
+    """Return a variant for one of two clusters with so many MySQL servers each.
+
+    Where both together have more servers than can use InnoDB's native AIO, none does, unless the
+    variant says otherwise.
+    """
+    if 2 * servers <= _NATIVE_AIO_SERVERS:
+        return variant
+    return replace(variant, my_cnf={"innodb_use_native_aio": 0, **variant.my_cnf})
 
 
 def configured(setting: Setting) -> dict[str, dict[str, object]]:

@@ -16,7 +16,7 @@ WIDEST = 4.0
 """How far the axis follows a whisker, as a factor of the values' range or of the narrowest
 interval; a longer whisker gets an arrow."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
-_MOST_TICKS, _TICK_IN = 8, 0.5
+_MOST_TICKS, _TICK_IN = 8, 0.6
 _IN_DECADE = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 """Ticks of a decade, most first."""
 _NUMBER_IN = 0.3

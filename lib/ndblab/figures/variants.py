@@ -207,7 +207,7 @@ def _found(rows: pd.DataFrame) -> str:
     others = rows[~rows.index.isin(clear.index)]
     if len(rows) == 1 and clear.empty:
         open_yet = "too uncertain to tell" if first.high / first.low > OPEN else "within the error"
-        return f"{workload} {_signed(first)}, {open_yet}"
+        return f"{workload} {open_yet}"
     if clear.empty:
         return f"{workload} no clear change"
     shown = clear if len(clear) <= _MOST_CLEAR else clear.head(1)

@@ -94,9 +94,9 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
     parts = _parts(rows)
     heights = [axis_in + row_in * len(part) for part in parts.values()]
     with sheet.page(around_in + sum(heights), width_in) as figure:
-        places = np.ravel(figure.subfigures(len(parts), height_ratios=heights))
-        for (effects, part), place in zip(parts.items(), places, strict=True):
-            ax, here = place.subplots(), set(part["name"])
+        panels = np.ravel(figure.subplots(len(parts), height_ratios=heights))
+        for (effects, part), ax in zip(parts.items(), panels, strict=True):
+            here = set(part["name"])
             stars = {name: marks for name, marks in anchors.items() if name in here}
             forest.draw(ax, part, f"{effects}, ratio", allowed=_allowed(part), anchors=stars)
         more = sum(bool(claim.effect) for claim in claims) - len(rows)

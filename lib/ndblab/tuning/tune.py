@@ -136,6 +136,7 @@ def _answered(tuning: Tuning, data: datasets.Dataset) -> str:
         return json.dumps(plain | {"dataset": str(data.path)}, indent=1)
     lines = [answer.sentence(outcome, wanted, changes), ""]
     lines += answer.details(outcome, wanted)
-    lines += ["", *answer.to_paste(outcome, wanted)] if outcome.winner else []
+    if outcome.winner:
+        lines += ["", *answer.to_paste(outcome, wanted), "", *answer.to_check(outcome, wanted)]
     lines += ["", *(f"{what}: {file}" for what, file in written.items() if file)]
     return "\n".join([*lines, f"Dataset: {data.path}"])

@@ -37,10 +37,6 @@ MySQL servers and their clients shared the rest. Threads, pool and batch size ar
 _QUANTITIES = {"p95": ("p95_ms", "ms"), "throughput": ("qps", "queries/s")}
 _TEXT = re.compile(r"\s*(\w+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*(ms|queries/s)?\s*")
 
-_NATIVE_AIO_SERVERS = 28
-"""MySQL servers that can use InnoDB's native AIO at once: each takes 2305 of the 65 536 requests
-that Linux allows by default (fs.aio-max-nr), and a server that gets none does not start."""
-
 
 def named(words: Sequence[str]) -> str:
     """Name a baseline, from its settings as a user types them.
@@ -170,17 +166,15 @@ class Wanted:
         """Return the variant of a cluster that has a configuration from its start."""
         variant = made.variant(alone(self.settings(configuration)), A, TWINS)
         quotas = variant.quotas or (dict(NO_QUOTAS) if self.divided else {})
-        without_aio = {"innodb_use_native_aio": 0} if self._has_many_servers else {}
-        my_cnf = {**without_aio, **variant.my_cnf}
-        return dataclasses.replace(variant, name=name, quotas=quotas, my_cnf=my_cnf)
+        variant = dataclasses.replace(variant, name=name, quotas=quotas)
+        return made.of_twins(variant, self._most_servers)
 
     @property
-    def _has_many_servers(self) -> bool:
-        """Return whether twins may have more servers than Linux has native I/O for."""
+    def _most_servers(self) -> int:
+        """Return the most MySQL servers of any configuration."""
         known = [int(s.value) for s in self.baseline if s.knob.name == "servers"]
         known += self._tried("servers")
-        fit = [servers for servers in known if servers <= self.load.clients]
-        return 2 * max(fit, default=1) > _NATIVE_AIO_SERVERS
+        return max((servers for servers in known if servers <= self.load.clients), default=1)
 
     def _tried(self, name: str) -> list[int]:
         """Return the values that the search tries of the lab's own knob of a name."""

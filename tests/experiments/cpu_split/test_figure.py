@@ -39,13 +39,13 @@ def drawn(clients: dict[int, int], spread: float = 0.01):
 
 
 def test_the_title_names_the_clients_of_each_side() -> None:
-    """Once where they are equal; else beside each share."""
+    """They are in the title where they are equal, and beside each share in any case."""
     figure = drawn({})
     start = "With 64 clients, a quarter of the CPUs for data nodes beats"
     assert title(figure) == f"{start} 10, 17, 35 and 50 %"
     assert "25 % over 35 %, 64 clients" in written(figure)
     figure = drawn({35: 32, 50: 32})
-    assert title(figure) == f"{start} 10 %, 17 %, 35 % with 32 and 50 % with 32"
+    assert title(figure) == "A quarter of the CPUs for data nodes beats 10, 17, 35 and 50 %"
     assert "25 % over 35 %, 64 clients over 32" in written(figure)
     assert outside(figure) == []
 

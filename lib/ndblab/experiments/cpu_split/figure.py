@@ -136,7 +136,7 @@ def _law(tables: Tables) -> analysis.Law | None:
 def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> str:
     """Say which shares a quarter beats and loses to, and what earlier recordings leave open.
 
-    It names the clients of a quarter, and of the other shares where they had another number.
+    It names the clients if all sides had the same number; else they are in the names of the rows.
     Without contrasts, say which share was best.
     """
     known = ratios[ratios["low"].notna()]
@@ -158,18 +158,13 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> 
         )
         if of.any()
     ]
-    clients = listed(count(int(n), "client") for n in sorted(known["clients"].unique()))
-    return f"With {clients}, a quarter of the CPUs for data nodes {listed(said)}"
+    numbers = {int(n) for n in known[["clients", "clients_other"]].to_numpy().ravel()}
+    same = f"With {count(min(numbers), 'client')}, a quarter" if len(numbers) == 1 else "A quarter"
+    return f"{same} of the CPUs for data nodes {listed(said)}"
 
 
 def _shares(rows: pd.DataFrame) -> str:
-    """List other shares in percent, with their clients where these are not the quarter's."""
-    shares = rows["contrast"].str.rpartition("-")[2]
-    equal = rows["clients"] == rows["clients_other"]
-    if equal.all():
-        return f"{listed(shares)} %"
-    with_clients = (" with " + rows["clients_other"].map("{:g}".format)).where(~equal, "")
-    return listed(shares + " %" + with_clients)
+    return f"{listed(rows['contrast'].str.rpartition('-')[2])} %"
 
 
 def _computed(dataset: Dataset) -> Mapping[str, pd.DataFrame]:
