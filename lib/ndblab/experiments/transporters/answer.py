@@ -40,8 +40,8 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             f"TCP, where {_said(table, 'T-top')} is published",
             "the gain at the top of OLTP read-write",
         ),
-        *_cpu_per_query(dataset, "reads-best", "with point selects over shared memory"),
-        *_cpu_per_query(dataset, "writes-top", "at the top of OLTP read-write over shared memory"),
+        *_cpu_per_query(dataset, "reads-best", "over shared memory, a point select"),
+        *_cpu_per_query(dataset, "writes-top", "over shared memory, a query of OLTP read-write"),
         Clause(
             "T-low",
             "with 1 and 2 clients, both are alike",
@@ -103,8 +103,11 @@ def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     yield f"{where}, the change against TCP was {listed(changes)}"
 
 
-def _cpu_per_query(dataset: Dataset, contrast: str, on_one_side: str) -> Iterator[str]:
-    """Say by how much the CPU time per query of servers and data nodes differs, where it does."""
+def _cpu_per_query(dataset: Dataset, contrast: str, query: str) -> Iterator[str]:
+    """Say by how much the CPU time per query of servers and data nodes differs, where it does.
+
+    `query` begins the sentence: on which side it is, and what it is.
+    """
     for role in ("mysqld", "ndbmtd"):
         ratio_of = functools.partial(_cpu_ratio, contrast, role)
         with contextlib.suppress(MissingData):
@@ -112,7 +115,7 @@ def _cpu_per_query(dataset: Dataset, contrast: str, on_one_side: str) -> Iterato
             if ratio.low > 1 or ratio.high < 1:
                 did = less_or_more(*ratio, f"less CPU in {role}", f"more CPU in {role}")
                 of = held(dataset, contrast, ratio_of)
-                yield f"{on_one_side}, a query took {did}{of}"
+                yield f"{query} took {did}{of}"
 
 
 def _cpu_ratio(contrast: str, role: str, dataset: Dataset) -> Estimate:
@@ -169,5 +172,5 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
     if not certain:
         certain = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
     else:
-        certain += _cpu_per_query(dataset, "tls-best", "with TLS")
+        certain += _cpu_per_query(dataset, "tls-best", "with TLS, a query")
     return Answer(tuple(certain), tuple(still_open), advice=advice)
