@@ -178,3 +178,11 @@ def test_the_figure_shows_the_law_beside_every_share(data: dataset.Dataset):
     assert "utilisation law" in written(figure)
     assert outside(figure) == []
     assert "the utilisation law predicts" in picture.alt
+
+
+def test_the_reason_names_the_clients_of_all_shares(data: dataset.Dataset):
+    """Those of the quarter alone would stand for others."""
+    [row] = judge.judge(data, ["B-split"], publication.claims()).itertuples()
+    numbers = data.slices["clients"]
+    own = f"each share with its own best number of clients, {numbers.min():.0f} to "
+    assert f"{own}{numbers.max():.0f}" in row.reason

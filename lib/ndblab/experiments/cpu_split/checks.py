@@ -5,7 +5,7 @@ from __future__ import annotations
 from ndblab.formatting import count
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition, demanded
-from ndblab.judging.contrasted import of_claim, place, ratio
+from ndblab.judging.contrasted import A, B, of_claim, place, ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide
@@ -36,4 +36,7 @@ def quarter(claim: Claim, evidence: Evidence) -> Finding:
         for name in names
     ]
     subject = "throughput with a quarter of the CPUs for data nodes is"
-    return decide(claim, subject, tests, place(evidence, names[0]).words)
+    load, *others = (place(evidence, name, side) for name in names for side in (A, B))
+    numbers = {load.clients, *(other.clients for other in others)}
+    own = f"each share with its own best number of clients, {min(numbers)} to {max(numbers)}"
+    return decide(claim, subject, tests, load.words if len(numbers) == 1 else own)
