@@ -50,24 +50,22 @@ def change(ratio: float, low: float = math.nan, high: float = math.nan) -> str:
 
 
 def less_or_more(
-    ratio: float,
-    low: float,
-    high: float,
-    less: str = "less",
-    more: str = "more",
-    same: str = "as much",
+    ratio: float, low: float, high: float, less: str = "less", more: str = "more"
 ) -> str:
     """Write by how much a ratio is less or more than one, with the words for either.
 
+    An interval around one does not show that both are alike: it shows no direction.
+
     >>> less_or_more(0.69, 0.642, 0.743), less_or_more(1.7, 1.66, 1.73, more="faster")
     ('31 % less (26 to 36 %)', '70 % faster (66 to 73 %)')
-    >>> less_or_more(0.977, 0.875, 1.09)
-    'about as much (-12 to +9 %)'
+    >>> less_or_more(0.977, 0.875, 1.09, "fewer queries", "more queries")
+    'neither clearly fewer nor more queries (-12 to +9 %)'
     """
     if not _bounded(low, high):
         return f"{percent(100 * abs(ratio - 1))} % {less if ratio < 1 else more}"
     if low <= 1 <= high:
-        return f"about {same} ({_signed(low)} to {_signed(high)} %)"
+        neither = f"neither clearly {less.partition(' ')[0]} nor {more}"
+        return f"{neither} ({_signed(low)} to {_signed(high)} %)"
     least, most = sorted(100 * abs(x - 1) for x in (low, high))
     change_pct = percent(100 * abs(ratio - 1))
     return f"{change_pct} % {less if ratio < 1 else more} ({percent(least)} to {percent(most)} %)"

@@ -136,6 +136,7 @@ def test_an_answer_names_the_recordings_with_a_clear_difference() -> None:
 
     assert held(recording(0.8), recording(0.7)) == ", in each of 2 recordings (-20 and -30 %)"
     assert held(recording(1.2), recording(0.7)).startswith(", clear in 1 of 2 recordings (+20 ")
+    assert held(recording(0.7), recording(1.0)).startswith(". A difference is clear in 1 of 2 ")
     assert held(recording(0.7, starts=1)) == ", in one cluster start"
 
 

@@ -148,7 +148,7 @@ def _step(text: str) -> float:
     """
     parts = re.split(r"[;:]|\. ", text)
     sentence = next(part for part in parts if re.search(r"\b16 (servers|gave).*\b8\b", part))
-    if re.search("no clear change|about|as many as|within the error", sentence):
+    if re.search("no clear change|neither clearly|as many as|within the error", sentence):
         return 0.0
     if ratio := re.search(r"([\d.]+) times", sentence):
         return 100 * (float(ratio[1]) - 1)

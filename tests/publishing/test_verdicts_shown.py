@@ -26,7 +26,9 @@ def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
 def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
     """Each with its condition; one that has had a single cluster start is marked."""
     every = verdict_tables.with_statements(verdicts)
-    before, _, after = rendering.results(every).partition("## Claims that could not be tested")
+    before, _, after = rendering.results(every).partition(
+        "## Claims without a verdict on the source"
+    )
     ruled_out = every[every["verdict"].isin(["not testable here", "by construction"])]
     for row in ruled_out.itertuples():
         assert f"(`{row.id}`) | {row.verdict} | {row.reason.partition(';')[0]}" in after
@@ -40,7 +42,7 @@ def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
 def test_the_results_name_conditions_and_hosts_beside_verdicts(verdicts):
     """A condition with its number, and the hosts where recordings are of different kinds."""
     before, _, _ = rendering.results(verdict_tables.with_statements(verdicts)).partition(
-        "## Claims that could not be tested"
+        "## Claims without a verdict on the source"
     )
     rows = {row.id: row for row in verdicts.itertuples()}
     hosts = " on AMD EPYC and Intel(R) Xeon(R) Processor"
@@ -56,7 +58,7 @@ def test_the_results_name_conditions_and_hosts_beside_verdicts(verdicts):
 def test_the_results_say_at_what_load_and_against_which_threshold(verdicts):
     """A ratio that grows with clients, and a bound that no source states, are read with them."""
     before, _, _ = rendering.results(verdict_tables.with_statements(verdicts)).partition(
-        "## Claims that could not be tested"
+        "## Claims without a verdict on the source"
     )
     for name, end in {
         "R-nosql": "), with 64 clients |",
@@ -114,7 +116,7 @@ def test_claims_are_listed_on_a_line_each(verdicts):
     lines = lists.splitlines()
     rows = [line for line in lines if line.startswith(verdict.WORDS)]
     assert len(rows) == len(publication.claims())
-    assert "claims need" in tally
+    assert "claims, " in tally
 
 
 def test_terminal_site_and_readme_have_the_same_tally(
@@ -128,8 +130,9 @@ def test_terminal_site_and_readme_have_the_same_tally(
     monkeypatch.setattr(rendering.report, "write", lambda *given: site.append(given))
     _, _, paragraph = terminal.every(verdicts, recorded.every()).rpartition("\n\n")
     tally = " ".join(paragraph.split())
-    [(claims, readings)] = re.findall(r"^(\d+) claims need .* Another (\d+) are readings", tally)
-    assert int(claims) + int(readings) == len(verdicts)
+    [numbers] = re.findall(r"^Of (\d+) claims, (\d+) are readings .* other (\d+) rest", tally)
+    every, readings, others = map(int, numbers)
+    assert every == readings + others == len(verdicts)
     rendering.write_report(tmp_path / "site")
     assert tally in [given for given in site[0] if isinstance(given, str)]
     stated = verdict_tables.with_statements(verdicts)

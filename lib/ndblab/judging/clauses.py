@@ -59,6 +59,20 @@ class Advice(str):
     __slots__ = ()
 
 
+class Untestable(str):
+    """What was measured but answers no question about the software, and why."""
+
+    __slots__ = ()
+
+
+def under_quotas(changes: Iterable[str]) -> Untestable:
+    """Write what more servers did where each brings a quota: the quotas decide that."""
+    return Untestable(
+        f"what more servers gain ({', then '.join(changes)}): quotas of servers or of data nodes "
+        "decide it"
+    )
+
+
 def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
     """Write ", in one cluster start" after a comparison that rests on one; else nothing.
 
@@ -99,15 +113,19 @@ def held(
 def in_recordings(ratios: Sequence[Estimate]) -> str:
     """Write in how many recordings a ratio clearly differs from 1 the same way as in the newest.
 
-    Each recording counts by itself; the value of each follows, the newest last. Nothing for a
-    single recording, or without a clear difference in the newest.
+    Each recording counts by itself; the value of each follows, the newest last. Where the newest
+    decides nothing, the last that does is counted. Nothing for a single recording, or if none
+    differs clearly.
     """
-    if len(ratios) < 2 or not _side(ratios[-1]):
+    clear = [_side(ratio) for ratio in ratios if _side(ratio)]
+    if len(ratios) < 2 or not clear:
         return ""
-    agree, every = sum(_side(ratio) == _side(ratios[-1]) for ratio in ratios), len(ratios)
+    agree, every = clear.count(clear[-1]), len(ratios)
     values = listed(change(ratio.value) for ratio in ratios).replace(" % ", " ").replace(" %,", ",")
     values = values.replace(" times ", " ").replace(" times,", ",")
     which = "in each" if agree == every else f"clear in {agree}"
+    if not _side(ratios[-1]):
+        return f". A difference is {which} of {every} recordings ({values})"
     return f", {which} of {every} recordings ({values})"
 
 
@@ -174,7 +192,8 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
     certain, unsure, untestable, constructed, advice, incomparable = [], [], [], [], [], []
     for clause in clauses:
         if isinstance(clause, str):
-            (advice if isinstance(clause, Advice) else certain).append(str(clause))
+            kinds = {Advice: advice, Untestable: untestable}
+            kinds.get(type(clause), certain).append(str(clause))
             continue
         row = rows.get(clause.id)
         verdict = getattr(row, "verdict", "")
@@ -225,8 +244,8 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
     yield from _lists("Open", "Also open", answer.open, listed)
     if more_open:
         yield f"{'Also open' if answer.open else 'Open'}: {count(more_open, 'question')}."
-    yield from _lists("Not testable here", "Nor", answer.untestable, "; ".join)
-    yield from _lists("Not comparable", "Nor", answer.incomparable, "; ".join)
+    yield from _lists("Not testable here", "Also not testable", answer.untestable, "; ".join)
+    yield from _lists("Not comparable", "Also not comparable", answer.incomparable, "; ".join)
     constructed = "By construction, so no finding"
     yield from _lists(constructed, "Likewise", answer.constructed, listed)
     yield from map(sentence, answer.advice)

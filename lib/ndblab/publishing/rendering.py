@@ -104,7 +104,7 @@ def results(every: pd.DataFrame) -> str:
         one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
         word = "; ".join(filter(None, (f"**{row.verdict}**{one}", verdict.basis(row.reason))))
         lines.append(f"| {claim} | {own} | {word} | {_measured(row, claims[row.id])} |")
-    lines += ["", "## Claims that could not be tested", ""]
+    lines += ["", "## Claims without a verdict on the source", ""]
     lines += ["Absolute numbers of other machines and the readings of `ndb_top` are left out.", ""]
     lines += ["| claim | verdict here | why |", "|---|---|---|"]
     for row in every[ruled_out].itertuples():

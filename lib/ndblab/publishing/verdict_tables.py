@@ -69,9 +69,9 @@ def counted(every: pd.DataFrame) -> str:
     of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
     decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
     return (
-        f"{len(claims)} claims need {measured} measurements: {words}. "
+        f"Of {len(every)} claims, {int(readings.sum())} are readings of `ndb_top`, shown and not "
+        f"judged. The other {len(claims)} rest on {measured} measurements: {words}. "
         "Claims that share one count once: as reproduced only if all tested ones are. "
-        f"Another {int(readings.sum())} are readings of `ndb_top`, shown and not judged. "
         f"These hosts decide {decided or 'none'} of the {len(of_figures)} claims on the brief's "
         "figures."
     )

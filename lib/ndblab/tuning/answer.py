@@ -201,7 +201,7 @@ def gain(ratio: Estimate, goal: str) -> str:
     # A gain in what should be small is A over B; it is written as B over A.
     x = ratio if goal == "throughput" else Estimate(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
     words = (less, more) if goal == "throughput" else (more, less)
-    return less_or_more(*x, less=words[0], more=words[1], same=f"as many {more}")
+    return less_or_more(*x, less=words[0], more=words[1])
 
 
 def change(log_gain: float) -> str:

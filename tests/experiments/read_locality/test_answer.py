@@ -20,7 +20,7 @@ def test_where_reads_go_is_said_first_and_then_what_it_brings():
     assert len(answer.certain) == 5
     assert answer.certain[0] == (
         "under CPU quotas, in transactions of ten lookups, read backup raised the share of local "
-        "reads from 32.5 to 55 %, where chance alone gives 32.5 and 55 %"
+        "reads from 32.5 to 55 %; keys at random give 32.5 and 55 %"
     )
     assert "full replication instead of read backup raised throughput by " in answer.certain[4]
 

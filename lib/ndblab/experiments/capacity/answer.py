@@ -45,7 +45,7 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     said += [
         Advice(
             f"Before adding servers, measure without quotas (./lab reproduce --experiment costs), "
-            f"and ask ./lab size; expect predicted throughput to be {percent(off_pct)} % off"
+            f"and ask ./lab size; ./lab predict was {percent(off_pct)} % off in the median"
         )
         for off_pct in rough
     ]

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from ndblab.dataset import Dataset
-from ndblab.formatting import less_or_more
+from ndblab.formatting import less_or_more, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, held
+from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import contrasts
 
 
@@ -37,12 +38,16 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     """State the ratios that have an interval."""
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"
-    for name, where in (("pools-1-8", "with all CPUs"), ("pools-1-8-share", beside)):
+    undivided = f"on {plain(usable_cpus(dataset.host))} undivided CPUs"
+    for name, where in (("pools-1-8", undivided), ("pools-1-8-share", beside)):
         ratio = contrasts.measured_ratio(dataset.slices, name)
         if ratio.bounded:
-            words = "fewer queries than 1", "more queries than 1", "as many queries as 1"
+            words = "fewer queries than 1", "more queries than 1"
             did = less_or_more(*ratio, *words)
             of = held(dataset, name)
             yield f"{where}, ndb_cluster_connection_pool=8 gave {did}{of}"
             if name == "pools-1-8" and ratio.high < 1:
-                yield Advice("On a host with few CPUs, leave it at 1")
+                yield Advice(
+                    "Keep it below the number of cores, as the manual says: on few CPUs, leave it "
+                    "at 1"
+                )

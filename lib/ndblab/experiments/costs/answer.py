@@ -20,7 +20,7 @@ from ndblab.statistics.estimate import Estimate
 _MOST_BUSY_PCT = 90
 """Percent of the host's CPUs: with so many busy on average, no whole CPU of ten is unused."""
 
-_MUCH = ("less than", "more than", "as much as")
+_MUCH = ("fewer queries than", "more queries than")
 
 
 @answers("costs")
@@ -46,7 +46,8 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             means = _consequence(cost, qps)
             more, _, clients = analysis.sides(data.slices, name).partition(", ")
             servers, _, fewer = more.partition(" instead of ")
-            than = "one" if fewer == "1" else fewer
+            idle = int(servers.split()[0]) - int(fewer)
+            than = f"{'one' if fewer == '1' else fewer} beside {idle} idle ones"
             did = less_or_more(*qps, *(f"{much} {than}" for much in _MUCH))
             yield (
                 f"with {load.format(clients.removesuffix(' in all'))}, {servers} did {did}"
@@ -70,7 +71,7 @@ def _consequence(cost: Estimate, qps: Estimate) -> str:
 def _changed(ratio: Estimate, of: str) -> str:
     if ratio.value >= 2:
         return f"{change(*ratio)} the {of}"
-    return less_or_more(*ratio, f"less {of}", f"more {of}", f"as much {of}")
+    return less_or_more(*ratio, f"less {of}", f"more {of}")
 
 
 def _parts(data: Dataset) -> Iterator[str]:

@@ -49,8 +49,7 @@ def _compared(dataset: Dataset) -> Iterator[str]:
         pct = int(row.contrast.rpartition("-")[2])
         if pct in BESIDE and not math.isnan(row.low):
             words = (
-                f"{many} a share of {pct} %"
-                for many in ("fewer queries than", "more queries than", "as many queries as")
+                f"{many} a share of {pct} %" for many in ("fewer queries than", "more queries than")
             )
             did = less_or_more(row.ratio, row.low, row.high, *words)
             yield f"a quarter for data nodes gave {did}{held(dataset, row.contrast)}"
@@ -77,14 +76,12 @@ def _undivided(dataset: Dataset) -> Iterator[str]:
     for recording in dataset.earlier:
         with contextlib.suppress(MissingData):
             ratios.append(analysis.undivided_over_best(recording.runs))
-    words = (
-        "fewer queries than the best division",
-        "more queries than the best division",
-        "as many queries as the best division",
-    )
+    words = "fewer queries than the best division", "more queries than the best division"
     did = less_or_more(*newest, *words)
     of = in_recordings([*ratios, newest]) or within_one_start(dataset.slices)
     yield f"undivided CPUs gave {did}{of}"
+    if newest.low > 1:
+        yield Advice("Leave CPUs undivided where nothing forces a division")
 
 
 def _expected(dataset: Dataset) -> Iterator[str]:
@@ -97,20 +94,3 @@ def _expected(dataset: Dataset) -> Iterator[str]:
         f"only roughly: throughput was {100 * near.min():.0f} to {100 * near.max():.0f} % of what "
         "that predicts"
     )
-    if points.loc[points["qps"].idxmax(), "share_pct"] in _around(law.best_pct):
-        divide = (
-            "Divide CPUs"
-            if analysis.undivided_over_best(dataset.runs).high < 1
-            else "Leave CPUs undivided where nothing forces a division; else divide them"
-        )
-        yield Advice(
-            f"{divide} as your queries divide their CPU time: measure both sides without limits "
-            "first"
-        )
-
-
-def _around(pct: float) -> list[int]:
-    """Return the compared shares on either side of one."""
-    below = [share for share in SHARES_PCT if share <= pct]
-    above = [share for share in SHARES_PCT if share >= pct]
-    return [*below[-1:], *above[:1]]

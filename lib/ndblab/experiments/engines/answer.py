@@ -23,7 +23,8 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     said = f"{second} {moved(*ratio, 'throughput')} against {first}"
     is_same = first == second
     if is_same:
-        said = f"two installations of {first} differed by {change(*ratio)} in throughput"
+        did = "showed no certain difference in" if ratio.low <= 1 <= ratio.high else "differed in"
+        said = f"two installations of {first} {did} throughput: {change(*ratio)}"
     return [
         f"under a heavy load of OLTP read-write, {said}",
         *(_precision(ratio) if is_same and ratio.bounded else ()),

@@ -59,7 +59,7 @@ def _raised(dataset: Dataset) -> str:
     by_chance = (
         plain(100 * shares.expected_local(kind, nodes)) for kind in (PRIMARY_ONLY, READ_BACKUP)
     )
-    return f"from {least} to {most} %, where chance alone gives {' and '.join(by_chance)} %"
+    return f"from {least} to {most} %; keys at random give {' and '.join(by_chance)} %"
 
 
 def _gained(dataset: Dataset) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
@@ -10,9 +11,9 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
-from ndblab.formatting import moved, plain
+from ndblab.formatting import change, moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, held
+from ndblab.judging.clauses import Advice, Clause, held, under_quotas
 from ndblab.statistics import contrasts
 
 
@@ -58,14 +59,21 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
-    by_quota = ", by construction: each has a CPU quota" if dataset.budget == "scaled" else ""
-    for contrast, subject, why in (
-        (variations.SERVERS, "two servers instead of one", by_quota),
-        (variations.MORE_SERVERS, "four servers instead of two", by_quota),
-        (variations.PROCESSES, "four processes of sysbench", ""),
-    ):
+    """Say what servers and processes do; where each server brings a quota, that decides it."""
+    subjects = {
+        variations.SERVERS: "two servers instead of one",
+        variations.MORE_SERVERS: "four servers instead of two",
+        variations.PROCESSES: "four processes of sysbench",
+    }
+    if dataset.budget == "scaled":
+        servers = [name for name in subjects if name != variations.PROCESSES]
+        ratios = (contrasts.measured_ratio(dataset.slices, name) for name in servers)
+        if changes := [change(*ratio) for ratio in ratios if not math.isnan(ratio.value)]:
+            yield under_quotas(changes)
+        subjects = {variations.PROCESSES: subjects[variations.PROCESSES]}
+    for contrast, subject in subjects.items():
         if ratio := _ratio(dataset, contrast):
-            yield f"{subject} {ratio}{_held(dataset, contrast)}{why}"
+            yield f"{subject} {ratio}{_held(dataset, contrast)}"
 
 
 def _held(dataset: Dataset, contrast: str) -> str:

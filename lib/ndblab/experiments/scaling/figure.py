@@ -173,7 +173,7 @@ def _gain(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
         return f"{servers} gave {plain(row['ratio'])} times {of}"
     fewer, more, same = (f"{how} {row['base']} at equal clients" for how in _THAN)
     alike = round(100 * row["ratio"]) == 100 and not row["low"] < row["high"]
-    return f"{servers} gave {same if alike else less_or_more(*ends, fewer, more, same)}"
+    return f"{servers} gave {same if alike else less_or_more(*ends, fewer, more)}"
 
 
 def _draw_allowed(

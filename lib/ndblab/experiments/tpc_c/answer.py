@@ -8,9 +8,9 @@ import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.experiments.tpc_c import analysis as loads
-from ndblab.formatting import moved, plain
+from ndblab.formatting import change, moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, held, within_one_start
+from ndblab.judging.clauses import Advice, Clause, held, under_quotas, within_one_start
 
 _SUBJECTS = {
     loads.PARTITIONING: "partitioning tables by warehouse",
@@ -18,12 +18,7 @@ _SUBJECTS = {
     loads.MORE_SERVERS: "two more MySQL servers",
 }
 
-_WITH_QUOTAS = {
-    loads.SERVERS: "a second MySQL server with its own quota",
-    loads.MORE_SERVERS: "two more MySQL servers with their own quotas",
-}
-"""Subjects of contrasts of twice the servers, where each server has a quota: these allow twice as
-much, whatever the software does."""
+_MORE_SERVERS = (loads.SERVERS, loads.MORE_SERVERS)
 
 
 @answers("tpc-c")
@@ -33,10 +28,13 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     ratios = ratios[ratios["low"].notna()]
     said: list[Clause | str] = [*loads.inconsistent(dataset.tables)]
     is_open: list[str] = []
+    by_quota: list[str] = []
     for row in ratios.itertuples():
-        by_quota = dataset.budget == "scaled" and row.contrast in _WITH_QUOTAS
-        subject = (_WITH_QUOTAS if by_quota else _SUBJECTS)[row.contrast]
+        subject = _SUBJECTS[row.contrast]
         per_transaction = row.quantity != "transactions/s"
+        if dataset.budget == "scaled" and row.contrast in _MORE_SERVERS and not per_transaction:
+            by_quota.append(change(row.ratio, row.low, row.high))
+            continue
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
         did = moved(row.ratio, row.low, row.high, what)
         if row.low <= 1 <= row.high:
@@ -44,14 +42,12 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         elif per_transaction:
             said.append(f"{subject} {did}{within_one_start(dataset.slices, row.contrast)}")
         else:
-            if by_quota:
-                ends = map(plain, (row.ratio, row.low, row.high))
-                did = "gave {} times the throughput ({} to {}), where quotas allow 2".format(*ends)
             said.append(f"{subject} {did}{held(dataset, row.contrast)}")
     return [
         *said,
         *_shares(dataset),
         *is_open,
+        *([under_quotas(by_quota)] if by_quota else ()),
         Clause("D-linear", "", "", "what more data nodes gain"),
         Clause("D-2110", "", "", "what RonDB 21.10.1 gains over 21.04.1"),
     ]

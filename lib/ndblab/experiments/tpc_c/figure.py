@@ -88,8 +88,7 @@ def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
     rows = [*ratios[~ratios["of_cpu"].astype(bool)].itertuples()]
     for row in [row for row in rows if forest.is_clear(row)] or rows[:1]:
         side, other = _SIDES[row.contrast]
-        words = ("fewer {} than {}", "more {} than {}", "as many {} as {}")
-        words = (how.format("transactions/s of TPC-C", other) for how in words)
+        words = (f"{how} transactions/s of TPC-C than {other}" for how in ("fewer", "more"))
         return f"{side} did {less_or_more(row.ratio, row.low, row.high, *words)}"
     means = runs.groupby(["servers", "clients"])["tps"].mean()
     servers = count(means.idxmax()[0], "server")

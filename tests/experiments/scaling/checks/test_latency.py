@@ -34,7 +34,7 @@ def test_p95_is_never_judged_finer_than_its_histogram() -> None:
     assert row.high / row.low == pytest.approx(evidence.P95_STEP**2)
 
 
-@pytest.mark.parametrize(("ratio", "word"), [(1.0, "reproduced"), (2.0, "contradicted")])
+@pytest.mark.parametrize(("ratio", "word"), [(1.0, "reproduced"), (2.0, "differs here")])
 @pytest.mark.parametrize(
     ("condition", "mysqld_pct", "free"),
     [("idle-spinner", 300.0, True), ("idle-spinner", 580.0, False), ("", 300.0, False)],
