@@ -56,6 +56,6 @@ def test_runs_without_counters_are_refused() -> None:
 
 def test_each_row_of_throughput_names_what_is_compared() -> None:
     """A row that points to the one above says nothing in a list that is sorted or read alone."""
-    words = figures.describe(KEY, made_up.tables(), [])
+    words = figures.describe(KEY, {**made_up.tables(), "slices": made_up.slices()}, [])
     assert "Read backup over primary only, with location domains" in words
     assert "The same" not in words
