@@ -50,6 +50,25 @@ def test_two_clusters_of_many_servers_start_without_native_io() -> None:
     assert not off & few.variant("b").my_cnf.items()
 
 
+@pytest.mark.parametrize(
+    ("spins", "design", "started"),
+    [
+        (("SpinMethod=StaticSpinning", "SpinMethod=CostBasedSpinning"), TWINS, [4, 1]),
+        ((), ALTERNATION, [4, 4]),
+    ],
+)
+def test_each_of_two_clusters_starts_the_servers_of_its_own_side(
+    spins: tuple[str, ...], design: str, started: list[int]
+) -> None:
+    """Those of the other side would be idle, as they are where both sides share a cluster."""
+    experiment = compared("servers=4", "servers=1", *spins)
+    size = experiment.size("smoke", {"servers": [1, 4], "clients": [16]})
+    [contrast] = experiment.contrasts(experiment, size, None)
+    assert contrast.design == design
+    plans = experiment.plans(size, "auto", host.read(), Places("/lab", "/lab"))
+    assert [len(plans[name].servers) for name in ("default", "b")] == started
+
+
 def test_what_both_sides_have_is_in_their_files() -> None:
     """Only the difference is switched."""
     experiment = compared("servers=1", "servers=2", "ndb_batch_size=64K", "SchedulerSpinTimer=50")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from ndblab.comparing import knobs, made
@@ -9,7 +11,9 @@ from ndblab.comparing.sides import Setting
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B
 from ndblab.design.variant import NO_QUOTAS
 from ndblab.error import LabError
+from ndblab.machine import host
 from ndblab.tuning import space
+from ndblab.tuning.executing import Executor
 from ndblab.tuning.history import SCREEN, Trial
 from ndblab.tuning.space import BASELINE, Row
 from ndblab.tuning.wanted import Request, Wanted
@@ -130,6 +134,27 @@ def test_two_clusters_of_many_servers_start_without_native_io():
     assert off.items() <= search.variant(few, "tried").my_cnf.items()
     assert off.items() <= search.switched(few, BASELINE, "tried").my_cnf.items()
     assert not off.items() & wanted(("servers", 8)).variant(BASELINE, "default").my_cnf.items()
+
+
+@pytest.mark.parametrize(
+    ("settings", "design", "started"),
+    [
+        ({"servers": 4, "SchedulerResponsiveness": 8}, TWINS, [1, 4]),
+        ({"servers": 4}, ALTERNATION, [4, 4]),
+    ],
+)
+def test_each_of_two_clusters_starts_the_servers_of_its_own_configuration(
+    monkeypatch, settings, design, started
+):
+    """Those of the other would be idle, as they are where both share a cluster."""
+    search, own = wanted(), space.made(settings)
+    trial = Trial(SCREEN, own, 1, search.space.design(own))
+    assert trial.design == design
+    monkeypatch.setattr(Executor, "_check", lambda *_: None)
+    clusters = SimpleNamespace(machine=host.read())
+    contrast = Executor(search, clusters)._prepare(trial)
+    variants = [contrast.side(side).point.variant for side in (A, B)]
+    assert [len(clusters.plans[variant].servers) for variant in variants] == started
 
 
 def test_cpus_are_divided_only_where_the_user_divides_them():

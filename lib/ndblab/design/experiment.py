@@ -172,10 +172,16 @@ class Experiment:
         return shape.kinds * shape.servers + shape.tcp_servers + self.spare_servers
 
     def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
-        """Return what is wanted of the cluster of a variant."""
-        chosen = self.variant(variant)
+        """Return what is wanted of the cluster of a variant.
+
+        A side that has clusters of its own starts its own MySQL servers only: idle ones would use
+        CPU and memory.
+        """
+        chosen, servers = self.variant(variant), self.servers(size)
+        if side := self.side_of(variant):
+            servers = Contrast.from_dict(self.asked["contrast"]).side(side).point.servers
         return Shape(
-            self.servers(size),
+            servers,
             size.rows * len(self.filled(variant)),
             max(size.clients),
             budget=self.budget if budget == "auto" else budget,

@@ -87,10 +87,18 @@ class Executor:
         points = {
             A: wanted.point(trial.against, names[A]), B: wanted.point(trial.configuration, names[B])
         }  # fmt: skip
+        contrast = Contrast(
+            trial.contrast, trial.design, *(Side(points[side]) for side in (A, B)), (NAME,),
+            one_start=True,
+        )  # fmt: skip
         variants = {DEFAULT_VARIANT: wanted.variant(BASELINE, DEFAULT_VARIANT)}
         variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
+        experiment = wanted.experiment(list(variants.values()), list(points.values()))
+        # Each of two clusters then starts the servers of its own side only.
+        asked = {"contrast": contrast.to_dict()} if trial.design == TWINS else {}
         experiment = dataclasses.replace(
-            wanted.experiment(list(variants.values()), list(points.values())),
+            experiment,
+            asked={**experiment.asked, **asked},
             shape=wanted.shape(trial),
             after_start=lambda cluster, variant: self._shown(trial, cluster, variant),
         )
@@ -102,10 +110,7 @@ class Executor:
         self.clusters.plans = plans
         if trial.design != ALTERNATION:
             self._check(trial, {side: plans[name] for side, name in names.items()})
-        return Contrast(
-            trial.contrast, trial.design, *(Side(points[side]) for side in (A, B)), (NAME,),
-            one_start=True,
-        )  # fmt: skip
+        return contrast
 
     def _check(self, trial: Trial, plans: Mapping[str, Plan]) -> None:
         """Refuse configurations that the programs do not accept, or that need too much memory."""

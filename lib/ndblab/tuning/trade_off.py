@@ -67,8 +67,8 @@ _QUANTITIES = {
 def of(data: Dataset, outcome: Outcome) -> dict[Configuration, dict[str, Estimate]]:
     """Return how each finalist with a block changed all quantities, by name.
 
-    A finalist that sets the number of MySQL servers has no memory: the clusters of both sides were
-    started with the larger number, so the side with fewer servers also had idle ones.
+    A finalist that sets the number of MySQL servers has no memory: the first recorded searches
+    started both clusters with the larger number, so the side with fewer servers also had idle ones.
     """
     confidence = 1 - ERROR / max(1, len(outcome.finalists))
     changes = {

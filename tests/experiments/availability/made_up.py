@@ -39,6 +39,7 @@ KILLED = {
     "lose-one-of-three-arbitrators": "SIGKILL ndb_mgmd.1",
     "restart-data-node": "STOP ndbmtd.2",
     "rolling-restart": "STOP ndb_mgmd.1",
+    "lose-host": "power off the host of ndbmtd.2",
 }
 
 

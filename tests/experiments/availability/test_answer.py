@@ -12,8 +12,8 @@ from ndblab.judging import answers
 from ndblab.judging.clauses import Answer
 
 CLAIMS = {
-    "availability": ("A-node-loss", "A-node-frozen", "A-online", "A-separate"),
-    "network-faults": ("A-arbitration", "A-heartbeat"),
+    "availability": ("A-node-loss", "A-online", "A-separate"),
+    "network-faults": ("A-arbitration", "A-heartbeat", "A-host-loss"),
 }
 FROZEN, SHORT = "freeze-data-node", "freeze-with-short-heartbeats"
 LOST, OTHERS = "lose-arbitrator", "lose-one-of-three-arbitrators"

@@ -52,3 +52,10 @@ def test_runs_without_counters_are_refused() -> None:
     data["reads"] = data["reads"].iloc[:0]
     with pytest.raises(LabError, match="nothing to draw"):
         figures.draw(KEY, data, [], caption())
+
+
+def test_each_row_of_throughput_names_what_is_compared() -> None:
+    """A row that points to the one above says nothing in a list that is sorted or read alone."""
+    words = figures.describe(KEY, {**made_up.tables(), "slices": made_up.slices()}, [])
+    assert "Read backup over primary only, with location domains" in words
+    assert "The same" not in words

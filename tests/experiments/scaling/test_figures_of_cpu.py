@@ -89,6 +89,14 @@ def test_figure_4_counts_the_server_with_clients_and_both_data_nodes() -> None:
     assert cpu.get_ylabel() == "CPU, % of the host"
 
 
+def test_figure_4_without_recorded_cpu_draws_throughput_alone() -> None:
+    """A cluster of others may show no processes; its throughput is as good."""
+    qps, cpu = draw("4", tables() | {"processes": tables()["processes"].iloc[:0]}).axes
+    line_like(qps, [998.0, 986.0])
+    assert not cpu.lines
+    assert [text.get_text() for text in cpu.texts] == ["no CPU was recorded"]
+
+
 def test_figure_4_weighs_a_sample_by_its_time() -> None:
     """A late sampler ends a run with a window of 30 ms that says nothing, here 0 %."""
     data = tables()

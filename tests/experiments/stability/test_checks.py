@@ -201,6 +201,7 @@ def test_repeats_of_a_long_run_count_together() -> None:
     """The verdict names the runs, all of their checkpoints, and how many cycles it rests on."""
     row = verdict(repeated(3, fall=0.0), "R-long")
     assert "90 local checkpoints in 3 runs of 600 s, compared in 84 cycles" in row.reason
+    assert "with those less than 4 s apart in one" in row.reason
 
 
 @pytest.mark.parametrize("budget", ["scaled", "shared"])
@@ -212,7 +213,7 @@ def test_the_finding_says_on_how_many_checkpoints_it_rests_and_under_which_budge
     table = pd.DataFrame([verdict(data, "R-long")])
     said = answers.answer("long-run", table, data).certain[0]
     assert said.startswith("under CPU quotas, ") == (budget == "scaled")
-    assert said.endswith("first second, in the 84 of 90 with 4 s before and after")
+    assert said.endswith("first second, in 84 of 90, each after 4 s without one")
     assert len(said.split()) <= 30
 
 

@@ -30,10 +30,10 @@ def test_the_dip_leads_and_the_cost_of_checkpoints_is_a_number() -> None:
     assert "-7 %" in written(figure)
     assert re.fullmatch(
         r"Under CPU quotas, throughput fell by \d+ % as a checkpoint started and by 7(\.\d)? % "
-        r"\([\d.]+ to [\d.]+ %\) overall, in the 28 of 30 compared", title(figure)
+        r"\([\d.]+ to [\d.]+ %\) overall, in 28 cycles among 30 checkpoints", title(figure)
     )  # fmt: skip
     assert kept.get_title(loc="left") == "The 28 cycles that can be compared"
-    assert "with 4 s without a checkpoint on either side" in said(figure)
+    assert "less than 4 s apart share a cycle" in said(figure)
     [star] = [line for line in kept.lines if line.get_marker() == "*"]
     assert float(star.get_xdata()[0]) == 0.9
 

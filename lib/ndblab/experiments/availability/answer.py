@@ -14,6 +14,7 @@ from ndblab.experiments.availability.words import (
     CUT_OFF_SERVER,
     FROZEN,
     LOST_ARBITRATOR,
+    LOST_HOST,
     OTHERS_ARBITRATE,
     PARTITIONS,
     SHORT_HEARTBEATS,
@@ -41,20 +42,13 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = set(outages.loc[outages["lost"] > 0, "fault"])
-    frozen = f"a frozen data node stopped service for {_gaps(outages, FROZEN)}"
     return [
         *_losses(outages),
         *_with_arbitrators(outages),
         *(
-            [f"{worded(longest)} stopped service for {_gaps(outages, longest)}"]
-            if (longest := gaps_s.idxmax()) != FROZEN and longest not in lost
-            else []
-        ),
-        Clause(
-            "A-node-frozen",
-            frozen,
-            frozen,
-            "how long a frozen data node stops service",
+            f"{worded(fault)} stopped service for {_gaps(outages, fault)}"
+            for fault in dict.fromkeys((gaps_s.idxmax(), FROZEN))
+            if fault in gaps_s and fault not in lost
         ),
         *_with_short_heartbeats(dataset, outages),
         *_few_runs(outages, table),
@@ -92,6 +86,7 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     longest, gap = gaps_s.idxmax(), plain(gaps_s.max())
     silent = silences(gaps_s.index)
     least = plain(outages.loc[outages["fault"].isin(silent), "longest_gap_s"].min())
+    lost_host = f"{worded(LOST_HOST)} stopped service for {_gaps(outages, LOST_HOST)}"
     return [
         f"a data node that fell silent stopped service for {least} to {gap} s{_FIRST}"
         if longest in silent
@@ -104,6 +99,12 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "which data nodes survive a partition",
         ),
         *_partitions(outages, table),
+        Clause(
+            "A-host-loss",
+            lost_host,
+            lost_host,
+            "how long the loss of a data node's host stops service",
+        ),
         f"{count(lost, 'acknowledged write')} lost in {runs}"
         if lost
         else f"no acknowledged write was lost in {runs}" + ", and no read was wrong" * (not wrong),

@@ -18,6 +18,7 @@ from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.words import (
     FROZEN,
     LOST_ARBITRATOR,
+    LOST_HOST,
     OTHERS_ARBITRATE,
     PARTITIONS,
     SILENT,
@@ -40,7 +41,7 @@ from ndblab.statistics.estimate import Estimate
 KILL_SERVER = "kill-server"
 _NOTICED = {
     "A-node-loss": (
-        "kill-data-node", "a data node was killed", (LOST_ARBITRATOR, OTHERS_ARBITRATE),
+        "kill-data-node", "a data node was killed", (FROZEN, LOST_ARBITRATOR, OTHERS_ARBITRATE),
     ),
     "A-online": (
         "rolling-restart", "all nodes were restarted one after the other", ("restart-data-node",),
@@ -54,8 +55,7 @@ REPLICAS = 2
 # HeartbeatIntervalDbDb, unless CPU quotas make a data node slow.
 HEARTBEAT_S = 5.0
 LONGEST_GAP_S = 10.0
-"""Clients notice a longer wait, whether or not they give up; claim A-node-frozen (a frozen data
-node) has the same bound."""
+"""Clients notice a longer wait, whether or not they give up; A-host-loss has the same bound."""
 DATED = 0.05
 """Uncertainty of the time of a declaration, in intervals: a link is cut up to 0.14 s after its
 mark, and the cluster log has intervals of 5.01 s."""
@@ -77,14 +77,14 @@ def gave_up(claim: Claim, evidence: Evidence) -> Finding:
     return _finding(claim, evidence, runs, noticed, text, also)
 
 
-@check("A-node-frozen")
-def frozen(claim: Claim, evidence: Evidence) -> Finding:
-    """Measure how long no query succeeds while a data node is silent but keeps its connections."""
-    runs = _runs(evidence, FROZEN)
+@check("A-host-loss")
+def host_loss(claim: Claim, evidence: Evidence) -> Finding:
+    """Measure how long no query succeeds after the host of a data node lost its power."""
+    runs = _runs(evidence, LOST_HOST)
     gave_up, clients = int(runs["gave_up_clients"].max()), int(runs["clients"].max())
     some = f"at most {gave_up}" if gave_up else "none"
-    text = f"when a data node was frozen, service stopped for {_gap(runs)} at most, and {some} of "
-    text += f"{count(clients, 'client')} gave up after one retry"
+    text = f"when a data node's host lost its power, service stopped for {_gap(runs)} at most, and "
+    text += f"{some} of {count(clients, 'client')} gave up after one retry"
     return _finding(claim, evidence, runs, float(runs["longest_gap_s"].max()), text, ())
 
 

@@ -19,7 +19,7 @@ _SIZES: Mapping[str, Mapping[str, object]] = {
 }
 
 
-_BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", "lose-host")
+_BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", words.LOST_HOST)
 """The faults of the smoke profile."""
 
 
@@ -61,7 +61,7 @@ EXPERIMENTS = (
         "What do clients see when part of the cluster fails?",
         "06_availability.ipynb",
         figures=("faults",),
-        claims=("A-node", "A-online", "A-separate"),
+        claims=("A-node-loss", "A-online", "A-separate"),
         grid=every_fault,
         sizes=_SIZES,
         variants=(
@@ -78,7 +78,7 @@ EXPERIMENTS = (
         "What do clients see when the network or a host fails?",
         "21_network_faults.ipynb",
         figures=("network-faults",),
-        claims=("A-arbitration", "A-heartbeat"),
+        claims=("A-arbitration", "A-heartbeat", "A-host-loss"),
         grid=every_fault,
         sizes=_SIZES,
         variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.NETWORK_FAULTS.values())),

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 FROZEN, SHORT_HEARTBEATS = "freeze-data-node", "freeze-with-short-heartbeats"
 LOST_ARBITRATOR, OTHERS_ARBITRATE = "lose-arbitrator", "lose-one-of-three-arbitrators"
-CUT_OFF_SERVER = "partition-server"
+CUT_OFF_SERVER, LOST_HOST = "partition-server", "lose-host"
 PARTITIONS = ("partition", "partition-from-arbitrator", "one-way-loss")
 """After these the data nodes cannot all hear each other, though each runs on."""
-SILENT = (*PARTITIONS, "lose-host")
+SILENT = (*PARTITIONS, LOST_HOST)
 """After these a data node is silent, but its connections still look open to the others."""
 
 _WORDS = {
@@ -25,7 +25,7 @@ _WORDS = {
     "partition-from-arbitrator": "a data node cut off from the other and the arbitrator",
     "one-way-loss": "a link between data nodes that loses one direction",
     CUT_OFF_SERVER: "a MySQL server cut off from one data node",
-    "lose-host": "a data node's host without power",
+    LOST_HOST: "a data node's host without power",
 }
 
 

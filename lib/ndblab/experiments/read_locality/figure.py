@@ -32,7 +32,7 @@ _SIDES = {
     READ_ONLY: {
         "fully-replicated": "Fully replicated\nover read backup",
         "read-backup": "Read backup\nover primary replica only",
-        "domains": "The same,\nwith location domains",
+        "domains": "Read backup over primary\nonly, with location domains",
     },
     POINT_SELECT: {
         "lookups-fully-replicated": "Fully replicated\nover read backup",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from ndblab.error import MissingData
 from ndblab.figures import curves, forest, published, selection, sheet, style
@@ -35,21 +36,31 @@ def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: 
     left, right = sheet.panels(figure, 2)
     look = {"qps": Look("", style.THROUGHPUT)}
     curves.against_clients(left, qps.assign(line="qps"), QPS, "line", look)
+    notes = [intervals.described(qps["runs"])]
+    if cpu.empty:
+        sheet.nothing(right, "no CPU was recorded")
+    else:
+        notes += _draw_cpu(right, cpu, anchors, caption)
+    return Head(_one_server_title(tables, qps), notes)
+
+
+def _draw_cpu(ax: Axes, cpu: pd.DataFrame, anchors: Anchors, caption: Caption) -> list[str]:
+    """Draw the CPU of each role, what was published and mysqld's share; return the notes."""
     of_host = caption.cpus is not None
     if of_host:
         cpu[["mean", "low", "high"]] /= caption.cpus
-    curves.against_clients(right, cpu, HOST_CPU if of_host else CPU, "role", _ROLES)
-    notes = [intervals.described(qps["runs"])]
+    curves.against_clients(ax, cpu, HOST_CPU if of_host else CPU, "role", _ROLES)
+    notes = []
     theirs = [a for a in anchors if a.unit != QPS.unit] if of_host else []
     for anchor in theirs:
-        published.mark(right, anchor, anchor.clients, anchor.value / BRIEF_CPUS, style.SERVER)
+        published.mark(ax, anchor, anchor.clients, anchor.value / BRIEF_CPUS, style.SERVER)
     if caption.is_scaled and of_host:
-        right.axhline(100 * SERVER_SHARE, color=style.SERVER, ls=":", lw=1.4)
+        ax.axhline(100 * SERVER_SHARE, color=style.SERVER, ls=":", lw=1.4)
         notes.append(f"Dotted: mysqld's share, {plain(100 * SERVER_SHARE)} %. {_QUOTA}")
     if theirs:
         notes += published.note(theirs)
         notes.append(f"Published ones: percent of {BRIEF_CPUS} logical CPUs.")
-    return Head(_one_server_title(tables, qps), notes)
+    return notes
 
 
 def describe_one_server(tables: Tables, anchors: Anchors) -> list[str]:

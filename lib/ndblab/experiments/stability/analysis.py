@@ -62,7 +62,7 @@ def steadiness(seconds: pd.DataFrame) -> pd.DataFrame:
     One row for throughput and one for p95: `samples`, `mean`, `lowest`, `low_95` and `high_95` (the
     central 95 % of samples), `highest`, `cv_pct` (standard deviation in percent of the mean),
     `outliers` (samples), `trend_pct_per_hour` with `trend_low` and `trend_high` (all three NaN
-    if the run is too short for an interval).
+    if the trend is not known).
     """
     rows = {}
     for metric in METRICS:
@@ -92,7 +92,8 @@ def starts(seconds: pd.DataFrame, lengths_s: Sequence[float] = STARTS_S) -> pd.D
     One row per length that the run exceeds, and one for the whole run: `start_s`, `of_whole` with
     `low` and `high` (mean throughput of the start over that of the whole run), `band_pct` with
     `band_low` and `band_high` (half the width of the central 95 % of samples, in percent of its
-    middle), `trend_pct_per_hour` with `trend_low` and `trend_high` (of the start alone).
+    middle), `trend_pct_per_hour` with `trend_low` and `trend_high` (of the start alone;
+    NaN if not known).
     """
     qps, step_s = seconds["qps"], _step_s(seconds)
     whole_s = len(qps) * step_s
@@ -117,18 +118,18 @@ def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
     known = [
         f"{formatting.plain(half)} % per hour after {formatting.plain(length_s)} s"
         for length_s, half in halves.items()
-        if half <= MOST_HALF_PCT
+        if not math.isnan(half)
     ]
     unknown = [
         f"{formatting.plain(length_s)} s"
         for length_s, half in halves.items()
-        if MOST_HALF_PCT < half < math.inf
+        if math.isnan(half)
     ]
     parts = [f"unknown after {formatting.listed(unknown)}"] if unknown else []
     parts += [f"known to within {formatting.listed(known)}"] if known else []
     sentences = [
         f"The trend is {formatting.listed(parts)}."
-        if parts
+        if known
         else "The run is too short to estimate its trend."
     ]
     if known:
@@ -166,9 +167,10 @@ def memory(run: pd.Series, processes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _trend(values: pd.Series, step_s: float) -> Estimate:
-    """Return the trend, or NaN if its interval is not known."""
+    """Return the trend, or NaN if it is unknown (`MOST_HALF_PCT`)."""
     trend = series.trend(values, step_s)
-    return trend if trend.bounded else Estimate(math.nan)
+    known = (trend.high - trend.low) / 2 <= MOST_HALF_PCT
+    return trend if known else Estimate(math.nan)
 
 
 def _step_s(seconds: pd.DataFrame) -> float:

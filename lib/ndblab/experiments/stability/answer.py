@@ -91,6 +91,6 @@ def _dip(dataset: Dataset) -> Iterator[str]:
         every = sum(len(run.spans) for run in repeats.runs)
         yield (
             f"{_quotas(dataset)}throughput was {fall} in a checkpoint's first second, "
-            f"in the {lowest['checkpoints']:.0f} of {every} with {LEAST_GAP_S:g} s before and after"
+            f"in {lowest['checkpoints']:.0f} of {every}, each after {LEAST_GAP_S:g} s without one"
         )
         yield Advice("Measure writes over several whole checkpoints, not over a part of one")

@@ -42,8 +42,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     if _kept(repeats) is not None:
         notes.append(
             f"Circles: cycles of {count(len(repeats.runs), 'run')}, each from the middle of the "
-            "gap before a checkpoint to that after it. Compared: those with "
-            f"{LEAST_GAP_S:g} s without a checkpoint on either side. Whiskers: 95 % confidence "
+            "gap before a checkpoint to that after it. Checkpoints less than "
+            f"{LEAST_GAP_S:g} s apart share a cycle. Whiskers: 95 % confidence "
             "interval."
         )
         notes += published.note(anchors)
@@ -92,10 +92,11 @@ def _title(repeats: Repeats) -> str:
     if kept is None or dip.empty:
         return f"{_checkpoints(repeats.longest)[:-1]}, and no cycle can be compared"
     fall = 100 * (1 - dip["ratio"].min())
-    number, every = len(repeats.throughput), sum(len(run.spans) for run in repeats.runs)
+    number = count(len(repeats.throughput), "cycle")
+    every = sum(len(run.spans) for run in repeats.runs)
     return (
         f"Throughput fell by {fall:.0f} % as a checkpoint started and by {_loss(kept)} overall, "
-        f"in the {number} of {every} compared"
+        f"in {number} among {every} checkpoints"
     )
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.experiments.stability.checks.conditions import RANGE, at_best, written
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
@@ -164,7 +165,8 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
     of_runs = "" if many == 1 else f"{many} runs of "
     point = at(int(row["servers"]), int(row["clients"]))
     cycles = count(len(repeats.throughput), "cycle")
-    note = f"{point}, {spans} in {of_runs}{row['duration_s']:.0f} s, compared in {cycles}"
+    note = f"{point}, {spans} in {of_runs}{row['duration_s']:.0f} s, compared in {cycles}, "
+    note += f"with those less than {LEAST_GAP_S:g} s apart in one"
     return decide(claim, "the throughput of the whole run is", tests, note)
 
 
