@@ -214,14 +214,14 @@ def compare(
     ./lab compare ndb_join_pushdown=off --workload queries.sql --schema dump.sql
     ./lab compare ndb_batch_size=64K --attach mgm1:1186 --endpoints me@sql1:3306 --may-change
 
-    A word is a setting of config.ini, of mysqld, of tables (READ_BACKUP=0), or of the lab: servers,
-    clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides.
-    `shm:SendBufferMemory=4M` names the section where several have it.
+    Each word is a setting of config.ini, of mysqld, of tables (READ_BACKUP=0), or of the lab:
+    servers, clients, data_nodes=25% of the CPUs, engine. A name given twice makes the sides, A
+    first; a name given once beside them is for both. `shm:SendBufferMemory=4M` names a section.
 
-    The exit status is 0 if B is not slower, and 1 if it is slower, or p95, CPU per query or errors
-    are worse. It is 3 if that is undecided, and 2 for an error. The same command resumes what was
-    interrupted or undecided. With --attach, sides may differ only in what needs no restart;
-    --may-change lets the lab set global variables there, which it puts back.
+    The exit status is 0 if B is not slower, and 1 if it is slower, or worse by p95, CPU per query
+    or errors. It is 3 if that is undecided, and 2 for an error. The same command resumes what was
+    interrupted or undecided. With --attach, sides may differ only in what needs no restart, and
+    --may-change lets the lab set global variables, which it puts back. More: docs/compare.md
     """
     from ndblab.comparing import attached, comparison
     from ndblab.comparing.request import Request
@@ -308,9 +308,10 @@ def tune(
     ./lab tune --knobs mine.csv --dry-run             what would be tried, and how
     ./lab tune brief --host brief                     the same for the brief's server
 
-    Every trial is measured against your configuration, close together. Finalists are measured
-    anew, and only that counts. --minutes is the time of all sittings together. The same command
-    resumes an interrupted search, and with more minutes continues a complete one.
+    Each trial is measured beside your configuration. The best are measured anew, and only that
+    decides. A gain comes with the command that checks it on another day. --minutes is the
+    time of all sittings together: the same command resumes an interrupted search, and with more
+    minutes continues a complete one. More: docs/tune.md
     """
     from ndblab.tuning import tune as tuning
     from ndblab.tuning.wanted import Request
