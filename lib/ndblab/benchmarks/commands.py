@@ -20,7 +20,6 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks import reading
 from ndblab.benchmarks.row import Row, seconds, shown
-from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.capacity import forecast
 from ndblab.machine.local import MARK
@@ -111,10 +110,9 @@ def memory() -> list[Row]:
 
 def large() -> list[Row]:
     """Read, judge and draw a dataset of the brief's own size: 5 million rows."""
-    source = recorded.folder(catalogue.find(figure=6))
     argv = [str(recorded.ROOT / "lab"), "reproduce", "--figure", "6", "--dataset"]
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
-        argv += [str(reading.tiled(source, Path(scratch), LARGE_ROWS))]
+        argv += [str(reading.tiled(Path(scratch), LARGE_ROWS))]
         began = time.perf_counter()
         with subprocess.Popen(argv, cwd=scratch, stdout=subprocess.DEVNULL) as child:
             peak_bytes, processes = watched_peak(child)
