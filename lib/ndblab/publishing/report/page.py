@@ -6,7 +6,6 @@ It knows no experiment.
 from __future__ import annotations
 
 import functools
-import html
 import math
 from pathlib import Path
 
@@ -64,11 +63,6 @@ def render(template: str, **values: object) -> str:
 def text(name: str) -> str:
     """Return a file that all pages use: the style sheet, or the script."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def escape(plain: str) -> str:
-    """Escape a text for HTML, also within an attribute."""
-    return html.escape(plain)
 
 
 def number(value: object) -> str:
