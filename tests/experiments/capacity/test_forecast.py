@@ -32,6 +32,7 @@ def test_one_server_predicts_many(own: forecast.Forecast) -> None:
     assert verdict["median_pct"] < 3
     assert verdict["points"] == len(own.several)
     assert own.demands["servers"].unique().tolist() == [1]
+    assert own.shares == made.SHARES
 
 
 def test_every_measured_point_is_predicted(own: forecast.Forecast) -> None:
