@@ -224,12 +224,6 @@ def test_resources_are_named_at_the_ends_of_their_lines() -> None:
     assert "quotas" not in said(draw("bottlenecks", budget="pinned"))
 
 
-def test_resources_of_a_panel_differ_by_more_than_colour() -> None:
-    """No two share a marker."""
-    for looks in (resources.SHARES, resources.THREADS):
-        assert len({look.marker for look in looks.values()}) == len(looks)
-
-
 def test_the_briefs_numbers_stand_next_to_their_predictions() -> None:
     """Every published number is drawn as exactly as it was published, on the axes of its unit."""
     figure = draw("brief-predicted")
