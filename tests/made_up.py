@@ -22,12 +22,9 @@ THREADS = ["run_id", "t_s", "node_id", "thr_no", "thread", "os_user_pct", "os_sy
 INTERVALS = ["run_id", "t_s", "clients", "qps", "latency_p95_ms"]
 
 
-def _empty(name: str) -> Any:
-    """Make a field of a table without rows."""
+def _empty(name: str) -> Callable[[], pd.DataFrame]:
     columns = SCHEMAS[name].columns
-    return field(
-        default_factory=lambda: pd.DataFrame({column: pd.Series(dtype=float) for column in columns})
-    )
+    return lambda: pd.DataFrame({column: pd.Series(dtype=float) for column in columns})
 
 
 @dataclass(eq=False)
@@ -35,22 +32,22 @@ class Double:
     """A made-up dataset."""
 
     runs: pd.DataFrame
-    processes: pd.DataFrame = _empty("processes")
-    ndb_threads: pd.DataFrame = _empty("ndb_threads")
-    intervals: pd.DataFrame = _empty("intervals")
-    events: pd.DataFrame = _empty("events")
-    slices: pd.DataFrame = _empty("slices")
-    history: pd.DataFrame = _empty("history")
-    copies: pd.DataFrame = _empty("copies")
-    counters: pd.DataFrame = _empty("counters")
-    dumps: pd.DataFrame = _empty("dumps")
-    locks: pd.DataFrame = _empty("locks")
-    pushed: pd.DataFrame = _empty("pushed")
-    reads: pd.DataFrame = _empty("reads")
-    transactions: pd.DataFrame = _empty("transactions")
-    aborts: pd.DataFrame = _empty("aborts")
-    locality: pd.DataFrame = _empty("locality")
-    control: pd.DataFrame = _empty("control")
+    processes: pd.DataFrame = field(default_factory=_empty("processes"))
+    ndb_threads: pd.DataFrame = field(default_factory=_empty("ndb_threads"))
+    intervals: pd.DataFrame = field(default_factory=_empty("intervals"))
+    events: pd.DataFrame = field(default_factory=_empty("events"))
+    slices: pd.DataFrame = field(default_factory=_empty("slices"))
+    history: pd.DataFrame = field(default_factory=_empty("history"))
+    copies: pd.DataFrame = field(default_factory=_empty("copies"))
+    counters: pd.DataFrame = field(default_factory=_empty("counters"))
+    dumps: pd.DataFrame = field(default_factory=_empty("dumps"))
+    locks: pd.DataFrame = field(default_factory=_empty("locks"))
+    pushed: pd.DataFrame = field(default_factory=_empty("pushed"))
+    reads: pd.DataFrame = field(default_factory=_empty("reads"))
+    transactions: pd.DataFrame = field(default_factory=_empty("transactions"))
+    aborts: pd.DataFrame = field(default_factory=_empty("aborts"))
+    locality: pd.DataFrame = field(default_factory=_empty("locality"))
+    control: pd.DataFrame = field(default_factory=_empty("control"))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"
