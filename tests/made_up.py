@@ -15,24 +15,16 @@ CLAIMS = publication.claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
 BRIEF_MODEL = "AMD EPYC 7742 64-Core Processor"
 Curve = Callable[[int, int], float]
-PROCESSES = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
+PROCESSES, EVENTS, SLICES, CONTROL = (
+    list(SCHEMAS[name].columns) for name in ("processes", "events", "slices", "control")
+)
 THREADS = ["run_id", "t_s", "node_id", "thr_no", "thread", "os_user_pct", "os_system_pct"]
 INTERVALS = ["run_id", "t_s", "clients", "qps", "latency_p95_ms"]
-EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
-SLICES = list(SCHEMAS["slices"].columns)
-HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
-COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
-COUNTERS = ["run_id", "replica", "client", "writes"]
-DUMPS, LOCKS = (list(SCHEMAS[name].columns) for name in ("dumps", "locks"))
-PUSHED, READS = (list(SCHEMAS[name].columns) for name in ("pushed", "reads"))
-CONTROL = list(SCHEMAS["control"].columns)
-TRANSACTIONS, ABORTS, LOCALITY = (
-    list(SCHEMAS[name].columns) for name in ("transactions", "aborts", "locality")
-)
 
 
-def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
-    return lambda: pd.DataFrame({name: pd.Series(dtype=float) for name in columns})
+def _empty(name: str) -> Callable[[], pd.DataFrame]:
+    columns = SCHEMAS[name].columns
+    return lambda: pd.DataFrame({column: pd.Series(dtype=float) for column in columns})
 
 
 @dataclass(eq=False)
@@ -40,22 +32,22 @@ class Double:
     """A made-up dataset."""
 
     runs: pd.DataFrame
-    processes: pd.DataFrame = field(default_factory=_empty(PROCESSES))
-    ndb_threads: pd.DataFrame = field(default_factory=_empty(THREADS))
-    intervals: pd.DataFrame = field(default_factory=_empty(INTERVALS))
-    events: pd.DataFrame = field(default_factory=_empty(EVENTS))
-    slices: pd.DataFrame = field(default_factory=_empty(SLICES))
-    history: pd.DataFrame = field(default_factory=_empty(HISTORY))
-    copies: pd.DataFrame = field(default_factory=_empty(COPIES))
-    counters: pd.DataFrame = field(default_factory=_empty(COUNTERS))
-    dumps: pd.DataFrame = field(default_factory=_empty(DUMPS))
-    locks: pd.DataFrame = field(default_factory=_empty(LOCKS))
-    pushed: pd.DataFrame = field(default_factory=_empty(PUSHED))
-    reads: pd.DataFrame = field(default_factory=_empty(READS))
-    transactions: pd.DataFrame = field(default_factory=_empty(TRANSACTIONS))
-    aborts: pd.DataFrame = field(default_factory=_empty(ABORTS))
-    locality: pd.DataFrame = field(default_factory=_empty(LOCALITY))
-    control: pd.DataFrame = field(default_factory=_empty(CONTROL))
+    processes: pd.DataFrame = field(default_factory=_empty("processes"))
+    ndb_threads: pd.DataFrame = field(default_factory=_empty("ndb_threads"))
+    intervals: pd.DataFrame = field(default_factory=_empty("intervals"))
+    events: pd.DataFrame = field(default_factory=_empty("events"))
+    slices: pd.DataFrame = field(default_factory=_empty("slices"))
+    history: pd.DataFrame = field(default_factory=_empty("history"))
+    copies: pd.DataFrame = field(default_factory=_empty("copies"))
+    counters: pd.DataFrame = field(default_factory=_empty("counters"))
+    dumps: pd.DataFrame = field(default_factory=_empty("dumps"))
+    locks: pd.DataFrame = field(default_factory=_empty("locks"))
+    pushed: pd.DataFrame = field(default_factory=_empty("pushed"))
+    reads: pd.DataFrame = field(default_factory=_empty("reads"))
+    transactions: pd.DataFrame = field(default_factory=_empty("transactions"))
+    aborts: pd.DataFrame = field(default_factory=_empty("aborts"))
+    locality: pd.DataFrame = field(default_factory=_empty("locality"))
+    control: pd.DataFrame = field(default_factory=_empty("control"))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

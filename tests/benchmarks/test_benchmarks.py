@@ -230,18 +230,6 @@ def test_a_peak_between_two_samples_is_not_missed():
     assert peak_bytes > 80_000_000
 
 
-def test_the_synthetic_hour_is_as_large_as_the_goal_says(tmp_path, monkeypatch):
-    """19 processes and 60 NDB threads a second, an hour in all, in a dataset that passes checks."""
-    assert reading.RUNS * reading.RUN_S == 3600
-    monkeypatch.setattr(reading, "RUNS", 2)
-    data = reading._synthetic_hour(tmp_path)
-    seconds = 2 * reading.RUN_S
-    assert isinstance(data, dataset.Dataset)
-    assert len(data.processes) == 19 * seconds
-    assert len(data.ndb_threads) == 60 * seconds
-    assert len(data.intervals) == seconds
-
-
 def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pytest.MonkeyPatch):
     """Each condition has a row of its own, with the same goal."""
     measured = []
@@ -254,7 +242,7 @@ def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pyt
 def test_a_recorded_dataset_is_tiled_in_time(tmp_path):
     """It passes the checks of any dataset; each run lasts longer, at the rate that it had."""
     source = recorded.folder(catalogue.find(figure=6))
-    known, longer = dataset.read(source), dataset.read(reading.tiled(source, tmp_path, 80_000))
+    known, longer = dataset.read(source), dataset.read(reading.tiled(tmp_path, 80_000))
     rows = {name: len(longer.tables[name]) for name in reading.SAMPLED}
     assert 80_000 <= sum(rows.values()) < 110_000
     copies = rows["processes"] / len(known.processes)

@@ -138,3 +138,20 @@ def test_a_block_of_turns_takes_its_seconds_and_two_loads(design: str):
         time_needed.block_s(dataclasses.replace(block, pause_s=1), SCALING, quick) - besides_s
     )
     assert paused_s - took_s == pytest.approx(pauses)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["api-ceiling", "bulk-load", "read-locality", "read-write", "tpc-c", "tpc-h"],
+)
+def test_an_interval_of_each_contrast_fits_a_quarter_of_an_hour(name: str):
+    """By the lab's own estimate; a block of each in the smoke profile fits a minute and a half."""
+    experiment = catalogue.find(name)
+    for profile, blocks, most_s in (("smoke", None, 90), ("quick", 4, 15 * 60)):
+        size = experiment.size(profile)
+        needed_s = time_needed.sweep_s(experiment, size) + sum(
+            (max(blocks, contrast.blocks) if blocks else 1)
+            * time_needed.block_s(contrast, experiment, size)
+            for contrast in experiment.planned_contrasts(size)
+        )
+        assert needed_s < most_s, profile

@@ -104,12 +104,6 @@ def test_words_for_those_who_cannot_see_it():
     assert "% after 4 blocks" in words
 
 
-def test_a_dataset_without_contrasts_is_refused():
-    """A message, not an empty picture."""
-    with pytest.raises(LabError, match="nothing to draw"):
-        draw(tables(made_up_slices.of(contrast(), 1).iloc[:0]))
-
-
 def test_sides_that_should_be_equal_have_a_panel_and_a_scale_of_their_own():
     """A large effect beside them does not hide how near to equal they came."""
     alike = Contrast("a-a", ALTERNATION, ONE, ONE, ())

@@ -289,12 +289,6 @@ def test_an_unknown_figure_is_refused() -> None:
         figures.draw("10", {"runs": runs()}, [], caption())
 
 
-def test_nothing_but_failures_is_refused() -> None:
-    """A dataset without one good run gives a message, not an empty picture."""
-    with pytest.raises(LabError, match="nothing to draw"):
-        draw("7", failed(runs(), "s", "errors: 3"))
-
-
 def test_every_figure_belongs_to_one_experiment() -> None:
     """What the catalogue lists can be drawn, and no figure is left without an experiment."""
     listed = [key for experiment in catalogue.every().values() for key in experiment.figures]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
+import pandas as pd
 import pytest
 
 from drawn import outside, said, title, written
 from ndblab import figures
-from ndblab.dataset import Dataset
+from ndblab.dataset import Dataset, reader
 from ndblab.design import catalogue
+from ndblab.error import LabError
 from ndblab.experiments.capacity import forecast
 from ndblab.experiments.tuned import searched
 from ndblab.figures import sheet
-from ndblab.figures.entry import FORECAST, PLAN
+from ndblab.figures.entry import DATASET, FORECAST, PLAN
 from ndblab.measuring import recorded
 from ndblab.publishing import drawing, hosts
 from prose import too_long
@@ -21,6 +24,10 @@ from prose import too_long
 WHERE = {
     key: experiment.name for experiment in catalogue.every().values() for key in experiment.figures
 }
+MEASURED = [
+    key for key in WHERE
+    if figures.entries()[key].source == DATASET and not figures.entries()[key].recorded
+]  # fmt: skip
 WITHOUT_AXES = ("2", "3", "locks")
 UNIT = re.compile(r", |% |[Cc]lients|servers|seconds|operations/s|since it started")
 """What every axis is labelled with: a unit, or what is counted."""
@@ -51,6 +58,20 @@ def test_the_answer_leads_and_stays_on_the_sheet(key: str) -> None:
     labels = [label for ax in figure.axes for label in (ax.get_xlabel(), ax.get_ylabel()) if label]
     assert all(UNIT.search(label) for label in labels)
     assert labels or key in WITHOUT_AXES
+
+
+@pytest.mark.parametrize("key", MEASURED)
+def test_a_dataset_of_failures_is_refused(key: str) -> None:
+    """A message, not an empty picture."""
+    data = recorded_for(key)
+
+    def lost(name: str) -> pd.DataFrame:
+        rows = data.tables[name]
+        return rows.assign(status="lost") if "status" in rows else rows.iloc[:0]
+
+    failed = dataclasses.replace(data, tables=reader.Tables({}, lost))
+    with pytest.raises(LabError, match="nothing to draw"):
+        drawing.draw(key, failed)
 
 
 ON_A_PHONE = ("1", "5", "6", "faults", "capacity", "costs", "tpc-h", "read-locality", "contrast",

@@ -157,12 +157,6 @@ def test_the_quota_is_said() -> None:
     assert "quota" not in said(pinned)
 
 
-@pytest.mark.parametrize("key", ["shm-vs-tcp", "spinning"])
-def test_no_text_leaves_the_figure(key: str) -> None:
-    """Legends, slanted names and the caption stay inside the picture."""
-    assert outside(draw(key, runs())) == []
-
-
 def test_a_dataset_of_one_side_is_refused() -> None:
     """Without a partner there is no ratio, and the message says what was expected."""
     tables = runs()

@@ -27,20 +27,6 @@ from ndblab.statistics import sequential
 QPS, P95 = "qps", "latency_p95_ms"
 FREE = replace(BY_ID["F6-overload"], condition="")
 """A claim whose check alone is looked at."""
-# Claims by the ratio of one contrast: points of its sides, a ratio for each verdict.
-RATIOS: list[tuple[str, str, tuple[int, int], tuple[int, int], str, float, float]] = [
-    ("F6-overload", "overload", (16, 512), (16, 256), QPS, 0.85, 1.05),
-    ("P-servers-1-2", "servers-1-2", (2, 16), (1, 8), QPS, 1.95, 1.5),
-    ("P-servers-2-4", "slower-servers", (4, 32), (2, 16), QPS, 1.65, 1.2),
-    ("F4-degrade", "fall", (1, 128), (1, 32), QPS, 0.8, 1.1),
-    ("F7-8-vs-16", "early-8-16", (16, 16), (8, 16), P95, 1.0, 1.5),
-    ("F7-8-vs-16-2048", "late-8-16", (16, 512), (8, 512), P95, 1.2, 0.9),
-    ("B-sockets", "sockets", (1, 8), (1, 8), QPS, 0.9, 1.1),
-    ("B-redo", "redo", (1, 8), (1, 8), QPS, 1.0, 0.9),
-    ("F9-next-step", "balance", (8, 64), (8, 64), QPS, 1.1, 0.9),
-    ("T-shm-gain", "reads-best", (1, 8), (1, 8), QPS, 1.2, 1.0),
-    ("T-top", "writes-top", (1, 8), (1, 8), QPS, 1.1, 1.3),
-]
 
 
 def against(name: str, top: tuple[int, int], base: tuple[int, int], **more: Any) -> Double:
@@ -49,27 +35,6 @@ def against(name: str, top: tuple[int, int], base: tuple[int, int], **more: Any)
     dataset = more.pop("dataset", None) or double(lambda n, c: 100.0)
     sides = {"a": (*top, {metric: 1000 * ratio}), "b": (*base, {metric: 1000.0})}
     return contrasted(dataset, name, sides, **more)
-
-
-@pytest.mark.parametrize(("name", "contrast", "top", "base", "metric", "good", "bad"), RATIOS)
-def test_a_ratio_decides(
-    name: str,
-    contrast: str,
-    top: tuple[int, int],
-    base: tuple[int, int],
-    metric: str,
-    good: float,
-    bad: float,
-) -> None:
-    """Each claim is reproduced or contradicted by its contrast, whatever the sweep says."""
-    budget = "shared" if name == "F9-next-step" else "scaled"
-    blank = double(lambda n, c: 100.0, budget=budget)
-    rows = [
-        decided(against(contrast, top, base, metric=metric, ratio=ratio, dataset=blank), name)
-        for ratio in (good, bad)
-    ]
-    assert [row.verdict for row in rows] == ["reproduced", "contradicted"]
-    assert [row.measured for row in rows] == pytest.approx([good, bad], rel=0.02)
 
 
 def test_too_few_blocks_give_no_interval_and_a_few_more_a_forecast() -> None:

@@ -92,15 +92,6 @@ def test_another_quantity_counts_only_in_blocks_that_have_it_everywhere() -> Non
     assert len(contrasts.log_ratios(slices, "c", missing)) == 3
 
 
-def test_absolute_levels_come_from_blocks_far_apart() -> None:
-    """A host's drift outlasts a block: absolute values leave out blocks that follow too soon."""
-    slices = measured(ALTERNATION, by_side, blocks=10)
-    began = pd.Timestamp("2026-01-01T00:00:00Z") + pd.to_timedelta(100 * slices["block"], unit="s")
-    slices["started_utc"] = began.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert len(contrasts.levels(slices, "c", "qps")) == 10
-    assert len(contrasts.levels(slices, "c", "qps", apart_s=contrasts.APART_S)) == 4
-
-
 def test_unequal_servers_do_not_bias_a_duet() -> None:
     """Servers that differ by 15 % change roles within a block, and their difference cancels out."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from ndblab.benchmarks import planted_on_cluster
 from ndblab.benchmarks.clusters import overhead, start
-from ndblab.benchmarks.commands import capacity, everything, installation, large, memory, one_figure
+from ndblab.benchmarks.commands import capacity, installation, large, memory, redrawing
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.quota_phases import phases
@@ -30,8 +30,8 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "read": read,
     "draw": draw,
     "sizes": sizes,
-    "recorded": one_figure,
-    "all": everything,
+    "recorded": functools.partial(redrawing, "--figure", "6", goal_s=7),
+    "all": functools.partial(redrawing, "--all", goal_s=15),
     "large": large,
     "capacity": capacity,
     "coverage": of_intervals,

@@ -20,7 +20,6 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks import reading
 from ndblab.benchmarks.row import Row, seconds, shown
-from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.capacity import forecast
 from ndblab.machine.local import MARK
@@ -44,21 +43,12 @@ measurement.measure(catalogue.find(figure=6), Request("smoke", port=int(sys.argv
 """
 
 
-def one_figure() -> list[Row]:
-    """Redraw Figure 6 from the recorded dataset."""
-    return [_redrawing(("--figure", "6"), 7, "after one that is not counted")]
-
-
-def everything() -> list[Row]:
-    """Redraw everything from the recorded datasets."""
-    return [_redrawing(("--all",), 15, "after one that is not counted and fills the cache")]
-
-
-def _redrawing(which: Sequence[str], goal_s: float, note: str) -> Row:
+def redrawing(*which: str, goal_s: float) -> list[Row]:
+    """Redraw one experiment or all from the recorded datasets; the first time fills the cache."""
     redrawing_s(*which)
     taken = [redrawing_s(*which) for _ in shown(range(WHOLE_PROCESSES), " ".join(which))]
-    what = f"reproduce {' '.join(which)} --recorded"
-    return Row(what, tuple(taken), "s", at_most=goal_s, note=f"whole process, {note}")
+    what, note = f"reproduce {' '.join(which)} --recorded", "whole process, the first not counted"
+    return [Row(what, tuple(taken), "s", at_most=goal_s, note=note)]
 
 
 def redrawing_s(*which: str) -> float:
@@ -111,10 +101,9 @@ def memory() -> list[Row]:
 
 def large() -> list[Row]:
     """Read, judge and draw a dataset of the brief's own size: 5 million rows."""
-    source = recorded.folder(catalogue.find(figure=6))
     argv = [str(recorded.ROOT / "lab"), "reproduce", "--figure", "6", "--dataset"]
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
-        argv += [str(reading.tiled(source, Path(scratch), LARGE_ROWS))]
+        argv += [str(reading.tiled(Path(scratch), LARGE_ROWS))]
         began = time.perf_counter()
         with subprocess.Popen(argv, cwd=scratch, stdout=subprocess.DEVNULL) as child:
             peak_bytes, processes = watched_peak(child)

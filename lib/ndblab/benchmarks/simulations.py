@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import Span, cycles, inside
-from ndblab.statistics import blocks, contrasts, estimate, pairs, sequential, series
+from ndblab.statistics import blocks, estimate, pairs, sequential, series
 from ndblab.statistics import recordings as random_effects
 from ndblab.statistics.estimate import Estimate, sidak
 
@@ -30,6 +30,9 @@ MEMORIES = ((0, 0.22), (2.5, 0.22), (15, 0.33), (240, 0.23))
 PAIRED, PAIRS = 5, 6
 SLICE_S, OVERHEAD_S, SLICES = 5, 1, 4
 NEAR = 0.03
+APART_S = 300
+"""Blocks this far apart are independent enough for an absolute value: in the recorded hour, minutes
+up to six apart are correlated."""
 
 Held = list[list[bool]]
 """One row per independent draw, one value per interval in it."""
@@ -174,8 +177,8 @@ def level(rng: np.random.Generator) -> Held:
     looks = [look for look in sequential.LOOKS if look <= 20]
     result = []
     for _ in range(2000):
-        drawn = SECOND * seconds(rng, looks[-1] * contrasts.APART_S)
-        units = drawn.reshape(-1, contrasts.APART_S)[:, : 2 * SLICE_S].mean(axis=1)
+        drawn = SECOND * seconds(rng, looks[-1] * APART_S)
+        units = drawn.reshape(-1, APART_S)[:, : 2 * SLICE_S].mean(axis=1)
         result.append([all(_holds(sequential.interval(units[:n]), 0.0) for n in looks)])
     return result
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,14 +112,11 @@ class Trials:
             "lab": manifest.git_commit(),
             "limit_min": MINUTES.get(str(line["kind"]), MINUTES[PLANTED]),
         }  # fmt: skip
+        table = pd.DataFrame([{**facts, **line}], columns=list(COLUMNS))
         with writing(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             begins = not self.file.exists()
-            with self.file.open("a", newline="") as out:
-                table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-                if begins:
-                    table.writeheader()
-                table.writerow({**facts, **line})
+            table.to_csv(self.file, mode="a", header=begins, index=False, na_rep="nan")
 
     def known(self) -> pd.DataFrame:
         """Return the comparisons that count; equal twins have no limit."""

@@ -192,11 +192,9 @@ def notes(ratios: pd.DataFrame) -> list[str]:
     ]  # fmt: skip
 
 
-def of_contrasts(
-    slices: pd.DataFrame, names: Mapping[str, str], quantity: str = "qps"
-) -> pd.DataFrame:
+def of_contrasts(slices: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Return the ratios of these contrasts, in this order, each with the name of its row."""
-    rows = ratio_tables.of_contrasts(slices, quantity)
+    rows = ratio_tables.of_contrasts(slices)
     rows = rows[rows["contrast"].isin(list(names))]
     rows = rows.sort_values("contrast", key=lambda column: column.map(list(names).index))
     return rows.assign(name=rows["contrast"].map(names)).reset_index(drop=True)

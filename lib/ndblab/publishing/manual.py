@@ -54,13 +54,22 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str, str], ...]] = {
 }
 """Commands by group: name, what it does, minutes where it takes some, options of an example."""
 
-_WORKLOAD = (
-    "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}' (default: oltp_point_select)"
-)
 _DATASET = "Folder of the dataset to use"
 _FROM = "Folder of a dataset with runs of one server (default: the recorded sweep)"
 _HOST_CPUS = "Logical CPUs of another host (default: those of the dataset's host)"
 _SPEED = "Queries/s that one MySQL server reaches on that other host (default: as measured)"
+_LOAD = {
+    "workload": "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}' "
+    "(default: oltp_point_select)",
+    "schema": "Dump with the tables of your workload (default: sysbench's tables)",
+    "writes": "With a slow log: also replay statements that change data",
+    "profile": "smoke, quick or brief: sizes of tables and slices (default: quick)",
+    "tables": "Number of tables (default: the profile's)",
+    "table_size": "Rows of each table (default: the profile's)",
+    "base_port": "First port of the cluster (default: 11860)",
+    "json": "Print the answer as JSON",
+}
+"""Options that compare and tune share."""
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "reproduce": {
         "figure": "Number or name of a figure; selects its experiment (default: none)",
@@ -92,20 +101,13 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "compare": {
         "side": "A setting, folder or file; plain words count as sides (no default)",
-        "workload": _WORKLOAD,
-        "schema": "Dump with the tables of your workload (default: sysbench's tables)",
-        "writes": "With a slow log: also replay statements that change data",
+        **_LOAD,
         "servers": "MySQL servers of both sides (default: 1)",
         "clients": "Clients of both sides (default: 8 for each CPU)",
         "minutes": "End after so many minutes, even if undecided (default: 15)",
         "within": "Percent from equal that count as equivalent (default: 2)",
-        "profile": "smoke, quick or brief: sizes of tables and slices (default: quick)",
-        "tables": "Number of tables (default: the profile's)",
-        "table_size": "Rows of each table (default: the profile's)",
         "seed": "Seed of the order of slices (default: the profile's)",
-        "base_port": "First port of the cluster (default: 11860)",
         "again": "Measure anew, even if this comparison is complete",
-        "json": "Print the answer as JSON",
         "dry_run": "Print the plan and every command; run none",
         "attach": "Connect string of a running cluster; only what needs no restart (default: none)",
         "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,... (no default)",
@@ -135,17 +137,10 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "knobs": "CSV that adds, replaces or removes knobs, see docs/tune.md (default: the lab's)",
         "goal": "throughput, p95 or cpu, which is CPU time per query (default: throughput)",
         "keep": 'What every configuration must keep, such as "p95 < 20 ms" (default: nothing)',
-        "workload": _WORKLOAD,
-        "schema": "Dump with the tables of your workload (default: sysbench's tables)",
-        "writes": "With a slow log: also replay statements that change data",
+        **_LOAD,
         "clients": "Clients of the load (default: 8 for each CPU)",
-        "profile": "smoke, quick or brief: sizes of tables and slices (default: quick)",
-        "tables": "Number of tables (default: the profile's)",
-        "table_size": "Rows of each table (default: the profile's)",
         "seed": "Seed of the search's random choices (default: the profile's)",
-        "base_port": "First port of the cluster (default: 11860)",
         "again": "Search anew, even if this search is complete",
-        "json": "Print the answer as JSON",
         "dry_run": "Print what would be tried, and how; run nothing",
         "host": "Dry run for another host: a file of `doctor --json`, or brief (default: this one)",
     },

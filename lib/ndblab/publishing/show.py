@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from html import escape
 
 import pandas as pd
 from IPython.display import HTML, Markdown, display
@@ -114,10 +115,10 @@ def explore(key: str | int, source: Dataset | drawing.Forecast | str) -> None:
 
     shown, drawn = drawing.draw(str(key), source)
     box = notebook_page.explored([exhibit.explorable(drawing.svg(drawn))], shown.alt)
-    text = page.escape(page.render("figure.html.j2", name=shown.name, drawing=box))
+    text = escape(page.render("figure.html.j2", name=shown.name, drawing=box))
     width_in, height_in = drawn.get_size_inches()
     look = f"width: 100%; max-width: 60rem; aspect-ratio: {width_in} / {height_in + 0.6}; border: 0"
-    frame = f'<iframe title="{page.escape(shown.name)}" srcdoc="{text}" style="{look}"></iframe>'
+    frame = f'<iframe title="{escape(shown.name)}" srcdoc="{text}" style="{look}"></iframe>'
     display(HTML(f"<div>{frame}</div>"))
 
 

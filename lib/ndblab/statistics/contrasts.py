@@ -25,9 +25,6 @@ from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate, from_logs
 
 A, B = "a", "b"
-APART_S = 300
-"""Blocks this far apart are independent enough for an absolute value, which, unlike a ratio, the
-host's drift affects: in the recorded hour, minutes up to six apart are correlated."""
 
 
 def whole(slices: pd.DataFrame, contrast: str) -> pd.DataFrame:
@@ -69,32 +66,12 @@ def log_ratios(
 
 
 def levels(
-    slices: pd.DataFrame,
-    contrast: str,
-    quantity: str | pd.Series,
-    side: str = A,
-    log: bool = True,
-    apart_s: float = 0.0,
+    slices: pd.DataFrame, contrast: str, quantity: str | pd.Series, side: str = A, log: bool = True
 ) -> np.ndarray:
-    """Return the mean of a quantity (of its logarithm, with `log`) on one side, block by block.
-
-    Parameters
-    ----------
-    apart_s : leave out blocks that began less than this after the last one kept; `APART_S` for
-        throughput, latency and whatever depends on them, 0 for parts compared within slices.
-    """
+    """Return the mean of a quantity (of its logarithm, with `log`) on one side, block by block."""
     blocks = whole(slices, contrast)
     scale = np.log if log else lambda values: values
-    means = _means(blocks, contrast, quantity, scale, [blocks["block"]])[side].dropna()
-    if apart_s:
-        mine = slices[slices["contrast"] == contrast]
-        began = pd.to_datetime(mine["started_utc"]).groupby(mine["block"]).min()
-        kept: list[int] = []
-        for block in means.index:
-            if not kept or (began[block] - began[kept[-1]]).total_seconds() >= apart_s:
-                kept.append(block)
-        means = means[kept]
-    return means.to_numpy()
+    return _means(blocks, contrast, quantity, scale, [blocks["block"]])[side].dropna().to_numpy()
 
 
 def of_blocks(logs: np.ndarray) -> np.ndarray:

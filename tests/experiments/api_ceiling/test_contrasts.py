@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.planned import contrasts, least_s
+from experiments.planned import contrasts
 from ndblab.design import catalogue
 
 EXPERIMENT = catalogue.find("api-ceiling")
@@ -17,9 +17,3 @@ def test_the_ndb_api_is_compared_with_sql_one_at_a_time_and_many_at_once():
         assert (a.workload, b.workload) == ("ndb_api", "oltp_point_select")
         assert a.clients == b.clients == 64
     assert len(EXPERIMENT.clusters()) == 1
-
-
-def test_it_fits_its_time():
-    """The quick profile with its least blocks, and the smoke profile with one block of each."""
-    assert least_s(EXPERIMENT, "quick", 4) < 15 * 60
-    assert least_s(EXPERIMENT, "smoke", 1) < 90

@@ -5,14 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pandas as pd
-import pytest
 
 import made_up_slices
 import small_runs
 from drawn import caption, said, title, written
 from ndblab import figures, formatting
 from ndblab.design import catalogue
-from ndblab.error import LabError
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.measuring import recorded
 from ndblab.publishing import drawing, verdict_tables
@@ -64,11 +62,3 @@ def test_each_interface_has_a_line_and_a_bar():
     assert title(figure).startswith("NDB API, 32 at once is fastest: 8")
     assert "3 runs per point" in said(figure)
     assert "SQL: 19" in figures.describe("api-ceiling", made, [])
-
-
-def test_a_dataset_without_lookups_is_refused():
-    """A message, not an empty picture."""
-    made = tables()
-    lost = {**made, "runs": made["runs"].assign(status="lost")}
-    with pytest.raises(LabError, match="nothing to draw"):
-        figures.draw("api-ceiling", lost, [], caption("shared"))

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 import small_runs
-from made_up import Double
+from made_up import EVENTS, Double
+from ndblab.dataset import SCHEMAS
 from ndblab.experiments.availability import (
     FAILED,
     OK,
@@ -25,9 +26,7 @@ HISTORY = [
     "run_id", "client", "seq", "kind", "server", "first_server", "t_s", "latency_ms", "outcome",
     "attempts", "error",
 ]  # fmt: skip
-COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
-COUNTERS = ["run_id", "replica", "client", "writes"]
-EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
+COPIES, COUNTERS = (list(SCHEMAS[name].columns) for name in ("copies", "counters"))
 DECLARED = "Node {} declared dead due to missed heartbeat"
 """How the cluster log says that a node was declared dead."""
 KILLED = {

@@ -11,7 +11,6 @@ import small_runs
 from drawn import caption, outside, title, written
 from experiments.availability import made_up as faults
 from ndblab import figures
-from ndblab.error import LabError
 from ndblab.experiments.availability import analysis as outage
 from ndblab.judging import publication
 
@@ -180,15 +179,6 @@ def test_a_cluster_that_did_not_serve_again_is_reported() -> None:
     assert "until the end of the load, since not every node served again" in words
     words = figures.describe("faults", measured(faults.run(served_s=None)), [])
     assert "unknown after that" in words
-
-
-def test_a_dataset_without_histories_is_refused() -> None:
-    """One of another experiment gives a message, not an empty picture."""
-    tables = small_runs.tables()
-    names = ("history", "copies", "counters", "events")
-    tables |= {name: faults.run()[name].iloc[:0] for name in names}
-    with pytest.raises(LabError, match="nothing to draw"):
-        draw(tables)
 
 
 def test_the_second_in_which_the_load_was_stopped_is_not_drawn() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.planned import contrasts, least_s
+from experiments.planned import contrasts
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION, STARTS
 from ndblab.experiments.bulk_load import LOADERS
@@ -34,9 +34,3 @@ def test_the_redo_log_is_compared_by_starts_and_ndb_import_in_turns():
         for side in (redo.a, redo.b)
     ]
     assert [shape.small_redo for shape in shapes] == [True, False]
-
-
-def test_it_fits_its_time():
-    """The quick profile with its least blocks, and the smoke profile with one block of each."""
-    assert least_s(EXPERIMENT, "quick", 4) < 15 * 60
-    assert least_s(EXPERIMENT, "smoke", 1) < 90

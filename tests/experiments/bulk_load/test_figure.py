@@ -12,7 +12,6 @@ from experiments.bulk_load import made_up
 from ndblab import figures
 from ndblab.dataset import SCHEMAS
 from ndblab.design import catalogue
-from ndblab.error import LabError
 
 
 def test_each_way_to_load_has_a_bar_of_its_rate_and_one_of_its_cost():
@@ -70,6 +69,3 @@ def test_loads_without_contrasts_say_so():
     tables["slices"] = pd.DataFrame(columns=list(SCHEMAS["slices"].columns), dtype=float)
     figure = figures.draw("bulk-load", tables, [], caption("shared"))
     assert "no contrast was measured" in written(figure)
-    runs = tables["runs"].assign(status="lost a row")
-    with pytest.raises(LabError, match="nothing to draw"):
-        figures.draw("bulk-load", {**tables, "runs": runs}, [], caption("shared"))

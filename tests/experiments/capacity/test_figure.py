@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from drawn import DATASET, HOST, caption, dots, outside, said, title, written
+from drawn import caption, dots, said, title, written
 from ndblab import figures, formatting
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server
@@ -106,34 +106,11 @@ def draw(key: str, made: dict[str, pd.DataFrame] | None = None, budget: str = "s
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_no_text_leaves_the_figure(key: str) -> None:
-    """Legends, names at the ends of lines and captions stay inside the picture."""
-    assert outside(draw(key)) == []
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_the_caption_names_host_budget_and_dataset(key: str) -> None:
-    """A figure on its own says whose prediction it is."""
-    for word in (HOST, DATASET, "CPU budget scaled"):
-        assert word in said(draw(key))
-
-
-@pytest.mark.parametrize("key", KEYS)
 def test_a_dataset_has_no_predictions_to_draw(key: str) -> None:
     """A forecast's figure of a dataset is refused, with the experiment that has its tables."""
     with pytest.raises(LabError, match="no data to draw") as caught:
         figures.draw(key, {"runs": pd.DataFrame()}, [], caption())
     assert "capacity-model" in str(caught.value)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_axes_have_units(key: str) -> None:
-    """Every figure names its quantities and units."""
-    words = written(draw(key))
-    units = {"errors": "% of the measured mean", "bottlenecks": "percent"}
-    assert units.get(key, "queries/s") in words
-    if key in ("capacity", "bounds", "brief-predicted"):
-        assert ", ms" in words
 
 
 def test_what_was_measured_stands_over_what_was_predicted() -> None:
@@ -245,12 +222,6 @@ def test_resources_are_named_at_the_ends_of_their_lines() -> None:
     assert min(np.diff(places)) > 0.05
     assert "quotas" in said(figure)
     assert "quotas" not in said(draw("bottlenecks", budget="pinned"))
-
-
-def test_resources_of_a_panel_differ_by_more_than_colour() -> None:
-    """No two share a marker."""
-    for looks in (resources.SHARES, resources.THREADS):
-        assert len({look.marker for look in looks.values()}) == len(looks)
 
 
 def test_the_briefs_numbers_stand_next_to_their_predictions() -> None:

@@ -8,19 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.error import LabError
+import made_up_model as made
+from made_up_model import LAWS, SHARES
 from ndblab.experiments.capacity import brief_server, commands, comparison, demands, model
-from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
 
-SHARES = model.Shares(2.0, 1.5, 0.5, 0.234, dict.fromkeys(KINDS, 2))
-LAWS = {
-    CLIENT: Law(11.0, 0.25),
-    SERVER: Law(80.0, each_us=0.3),
-    OTHER: Law(0.0, background_cpus=0.02),
-    **{kind: Law(12.0, -0.2, background_cpus=0.004) for kind in KINDS},
-}
-TRUTH = model.Model(LAWS, SHARES, clients_per_server=(1.0, 256.0))
-COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+COUNTS = (*made.COUNTS, 128, 256)
+TRUTH = dataclasses.replace(made.TRUTH, clients_per_server=(1.0, 256.0))
 
 
 def points(servers=(1,), clients=COUNTS):
@@ -28,34 +22,13 @@ def points(servers=(1,), clients=COUNTS):
     return pd.DataFrame(table, columns=["servers", "clients"])
 
 
-def measured(noise=0.0):
-    """Make rows of `demands.measured`, of one server of a cluster that is exactly the model."""
-    rng, rows = np.random.default_rng(1), []
-    for at in model.predict(TRUTH, points()).itertuples():
-        for repeat in (1, 2, 3):
-            qps = at.qps * np.exp(noise * rng.standard_normal())
-            run = f"s01_c{at.clients:04}_r{repeat}"
-            for name, law in LAWS.items():
-                cpus = float(law.us(at.clients)) * qps / 1e6 + law.background_cpus
-                facts = [run, 1, at.clients, repeat, qps, 1000 * at.clients / qps]
-                rows.append([*facts, name, cpus, 1e6 * cpus / qps])
-    columns = ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
-    return pd.DataFrame(rows, columns=[*columns, "resource", "cpus", "demand_us"])
-
-
-def as_runs(table):
-    """Make the runs of a table, with a p95 of 2.5 times the mean."""
-    runs = table.drop_duplicates("run_id")[
-        ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
-    ]
-    return runs.assign(
-        status="ok", errors=0, latency_p95_ms=2.5 * runs["latency_avg_ms"],
-        transporter="shm", workload="oltp_point_select", client_cpu_pct=5.0,
-    )  # fmt: skip
+def of_one_server(noise=0.0):
+    """Return the runs of one server of a cluster that is exactly the model, by their demands."""
+    return demands.by_run(demands.of_one_server(made.dataset(clients=COUNTS, noise=noise)))
 
 
 def test_the_laws_that_made_the_data_are_found_again():
-    laws = model.fit(demands.by_run(measured()), SHARES).laws
+    laws = model.fit(of_one_server(), SHARES).laws
     for name in (CLIENT, SERVER, *KINDS):
         wanted, law = LAWS[name].us(np.array(COUNTS)), laws[name].us(np.array(COUNTS))
         assert law == pytest.approx(wanted, rel=0.02), name
@@ -63,7 +36,7 @@ def test_the_laws_that_made_the_data_are_found_again():
 
 
 def test_one_server_alone_predicts_many():
-    fitted = model.fit(demands.by_run(measured()), SHARES)
+    fitted = model.fit(of_one_server(), SHARES)
     asked = points((2, 4, 8, 16))
     wanted, predicted = model.predict(TRUTH, asked), model.predict(fitted, asked)
     assert predicted["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.03)
@@ -78,14 +51,8 @@ def test_the_bottleneck_moves_from_the_server_to_the_data_nodes():
     assert predicted.filter(like="utilisation_").to_numpy().max() <= 1 + 1e-9
 
 
-def test_an_extrapolated_point_says_so():
-    predicted = model.predict(TRUTH, points((1,), (256, 512)))
-    assert list(predicted["extrapolated"]) == ["", "512 clients per server; measured 1 to 256"]
-
-
 def intervals(noise, asked, **options):
-    runs = demands.by_run(measured(noise=noise))
-    return model.with_intervals(runs, SHARES, asked, **options)
+    return model.with_intervals(of_one_server(noise), SHARES, asked, **options)
 
 
 def test_intervals_contain_the_prediction_and_widen_with_variability():
@@ -108,34 +75,8 @@ def test_the_same_data_give_the_same_intervals():
     assert one.equals(other)
 
 
-def test_a_budget_that_divides_nothing_is_refused():
-    plan = {"budget": {"kind": "shared"}}
-    with pytest.raises(LabError, match="does not cover this CPU budget"):
-        model.shares(plan, 2)
-
-
-def test_shares_are_read_off_a_plan_of_either_budget():
-    def share(cpus=(), quota=None):
-        return {"cpus": list(cpus), "quota_cpus": quota}
-
-    threads = dict.fromkeys(KINDS, 1)
-    scaled = {
-        "budget": {"kind": "scaled"}, "threads": threads, "sql_side": share(quota=1.5),
-        "data_nodes": [{"share": share(quota=0.25)}] * 2, "servers": [{"share": share(quota=0.2)}],
-    }  # fmt: skip
-    pinned = {
-        "budget": {"kind": "pinned"}, "threads": threads, "sql_side": share(range(48)),
-        "data_nodes": [{"share": share(range(8))}] * 2, "servers": [{"share": share(range(24))}],
-    }  # fmt: skip
-    shares = model.shares(scaled, 2)
-    assert (shares.sql_cpus, shares.data_node_cpus, shares.server_cpus) == (1.5, 0.5, 0.2)
-    shares = model.shares(pinned, 64)
-    assert (shares.sql_cpus, shares.data_node_cpus, shares.server_cpus) == (48, 16, None)
-    assert shares.threads["tc"] == 2
-
-
 def test_littles_law_is_checked_on_every_good_run():
-    runs = as_runs(measured())
+    runs = made.dataset().runs
     runs.loc[runs.index[0], "status"] = "killed"
     table = demands.little(runs)
     assert len(table) == len(runs) - 1
@@ -149,8 +90,9 @@ def test_usl_finds_its_own_coefficients():
 
 
 def test_baselines_scale_linearly_until_their_caps():
-    table = measured()
-    baselines = comparison.simpler(table, as_runs(table), SHARES, points((1, 2, 16), (16, 32)))
+    data = made.dataset(clients=COUNTS, noise=0.0)
+    table = demands.of_one_server(data)
+    baselines = comparison.simpler(table, data.runs, SHARES, points((1, 2, 16), (16, 32)))
     groups = baselines.groupby("name")
     by_name = {name: rows.set_index(["servers", "clients"]) for name, rows in groups}
     assert set(by_name) == {comparison.LINEAR, comparison.USL, comparison.DIVISION}

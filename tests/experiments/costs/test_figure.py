@@ -65,14 +65,6 @@ def test_no_text_leaves_the_figure(key: str):
     assert np.isfinite(figure.axes[-1].get_ylim()).all()
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_words_for_those_who_cannot_see_it(key: str):
-    """Ratios and numbers."""
-    words = figures.describe(key, world.tables(), [])
-    assert "Compared: " in words
-    assert "queries/s" in words
-
-
 def test_a_dataset_without_cpu_is_refused():
     """The message says what is missing."""
     tables = world.tables()

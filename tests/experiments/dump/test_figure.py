@@ -8,7 +8,6 @@ import small_runs
 from drawn import caption, said, title
 from experiments.dump import made_up
 from ndblab import figures
-from ndblab.error import LabError
 
 
 def test_a_dump_has_a_bar_of_time_and_one_of_size():
@@ -30,10 +29,3 @@ def test_a_dump_has_a_bar_of_time_and_one_of_size():
     assert "compression gzip takes 9.7 s" in words
     assert "writes 0.4 MB, 40 % of the content" in words
     assert title(figure).startswith("zstd leaves 40 % of the size in 19 % less time")
-
-
-def test_a_dataset_without_dumps_is_refused():
-    """A message, not an empty picture."""
-    tables = made_up.dump()
-    with pytest.raises(LabError, match="nothing to draw"):
-        figures.draw("dump", {**tables, "dumps": tables["dumps"].iloc[:0]}, [], caption("shared"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from made_up import Double, contrasted, decided, double, verdict
+from made_up import Double, contrasted, double, verdict
 from ndblab.judging import answers, judge, publication, releases
 
 
@@ -16,12 +16,6 @@ def compared(gain: float, first: str, second: str) -> Double:
     dataset = contrasted(double(), "indexstat", sides, claims=("D-indexstat",))
     versions = {"ndb": first, "second_ndb": second}
     return replace(dataset, manifest={**dataset.manifest, "versions": versions})
-
-
-@pytest.mark.parametrize(("gain", "expected"), [(1.1, "reproduced"), (1.4, "contradicted")])
-def test_the_two_releases_decide_their_claim(gain: float, expected: str) -> None:
-    """RonDB 21.04.1 and 21.10.1, in this order."""
-    assert decided(compared(gain, "21.4.1", "21.10.1"), "D-indexstat").verdict == expected
 
 
 @pytest.mark.parametrize("engines", [("9.7.4", "9.7.4"), ("21.10.1", "21.4.1")])

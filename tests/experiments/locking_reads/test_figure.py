@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 import small_runs
 from drawn import caption, said, title, written
 from experiments.locking_reads import made_up
 from ndblab import figures
-from ndblab.error import LabError
 from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     READ_COMMITTED,
@@ -34,10 +31,3 @@ def test_every_cell_says_what_its_colour_means():
     )
     words = figures.describe("locks", tables, [])
     assert f"{SET_VARIABLE}: 200 S,REC_NOT_GAP on k_1, kept" in words
-
-
-def test_a_dataset_without_locks_is_refused():
-    """A message, not an empty picture."""
-    tables = made_up.locks({(SET_VARIABLE, READ_COMMITTED): "S"})
-    with pytest.raises(LabError, match="nothing to draw"):
-        figures.draw("locks", {**tables, "locks": tables["locks"].iloc[:0]}, [], caption("shared"))

@@ -55,7 +55,6 @@ def test_chance_gives_a_quarter_half_and_all_of_the_rows_after_the_first():
     """Of four data nodes; with two, every row is on both of them."""
     assert list(shares.expected(4)["local"]) == [0.325, 0.55, 1.0]
     assert list(shares.expected(2)["local"]) == [0.55, 1.0, 1.0]
-    assert shares.expected_local(shares.PRIMARY_ONLY, 4, lookups=1) == 1.0
 
 
 def test_more_local_rows_than_rows_are_refused():

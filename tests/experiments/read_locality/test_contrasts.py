@@ -67,14 +67,6 @@ def test_every_claim_has_its_contrast_in_every_profile():
     assert len(made("smoke")) == 3
 
 
-def test_the_smoke_profile_takes_less_than_a_minute_and_a_half():
-    """With a block of each contrast, and the other cluster."""
-    smoke = EXPERIMENT.size("smoke")
-    blocks = [time_needed.block_s(c, EXPERIMENT, smoke) for c in made("smoke").values()]
-    start_s = time_needed.start_s(EXPERIMENT, smoke)
-    assert time_needed.sweep_s(EXPERIMENT, smoke) + start_s + sum(blocks) < 90
-
-
 def test_the_quick_profile_takes_at_most_a_quarter_of_an_hour():
     """With all blocks that every contrast needs for an interval."""
     quick = EXPERIMENT.size("quick")

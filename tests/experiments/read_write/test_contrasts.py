@@ -9,7 +9,7 @@ import pytest
 
 from experiments import planned
 from experiments.read_write import made_up
-from ndblab.design import catalogue, time_needed
+from ndblab.design import catalogue
 from ndblab.experiments.read_write import FILTERED, IN_LISTS
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics import summary
@@ -71,22 +71,3 @@ def test_every_side_can_be_measured(profile: str):
             assert EXPERIMENT.variant(side.point.variant)
             assert side.point.servers <= side.point.clients <= 2 * max(size.clients)
             assert side.point.servers <= EXPERIMENT.servers(size)
-
-
-def test_the_quick_profile_takes_a_quarter_of_an_hour_at_most():
-    """With time for the blocks that no claim waits for, and for those of the claims besides."""
-    quick = EXPERIMENT.size("quick")
-    sweep_s, own_s = (f(EXPERIMENT, quick) for f in (time_needed.sweep_s, time_needed.own_s))
-    limit_s = time_needed.limit_s(sweep_s, quick, own_s)
-    assert limit_s == 15 * 60
-    each_s = sum(
-        4 * time_needed.block_s(c, EXPERIMENT, quick) for c in contrasts().values() if c.claims
-    )
-    assert sweep_s + own_s + each_s < 1.03 * limit_s
-
-
-def test_the_smoke_profile_takes_a_minute_and_a_half_at_most():
-    """One block of each contrast follows the sweep."""
-    smoke = EXPERIMENT.size("smoke")
-    blocks_s = sum(time_needed.block_s(c, EXPERIMENT, smoke) for c in contrasts("smoke").values())
-    assert time_needed.sweep_s(EXPERIMENT, smoke) + blocks_s < 85

@@ -8,7 +8,6 @@ import made_up_slices
 from drawn import caption, dots, outside, said, written
 from ndblab import figures
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
-from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
 from ndblab.experiments.the_lab_itself import variance
 from ndblab.planning.point import Point
@@ -36,10 +35,3 @@ def test_what_few_blocks_cannot_tell_is_unknown():
     assert "unknown" in written(figure)
     assert "Too few to tell: cluster start." in said(figure)
     assert outside(figure) == []
-
-
-def test_a_dataset_without_identical_sides_is_refused():
-    """A message, not an empty picture."""
-    slices = made_up_slices.of(A_A, 1).iloc[:0]
-    with pytest.raises(LabError, match="nothing to draw"):
-        figures.draw("variance", {"slices": slices}, [], caption())

@@ -11,7 +11,7 @@ import pytest
 from experiments import planned
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
-from ndblab.design import catalogue, time_needed
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.tpc_c import consistency, go_tpc
 from ndblab.experiments.tpc_c import database as tables
@@ -83,14 +83,6 @@ def test_each_contrast_changes_one_thing() -> None:
         assert (a.servers, a.clients) == (2 * b.servers, 2 * b.clients)
         assert a.variant == b.variant
     assert list(planned.contrasts(EXPERIMENT, "smoke")) == ["partitioning"]
-
-
-def test_the_profiles_fit_their_time() -> None:
-    """Filling the tables included."""
-    for size, blocks, most_s in ((SMOKE, 1, 75), (QUICK, 6, 800)):
-        contrasts = planned.contrasts(EXPERIMENT, size.name).values()
-        blocks_s = sum(blocks * time_needed.block_s(c, EXPERIMENT, size) for c in contrasts)
-        assert time_needed.sweep_s(EXPERIMENT, size) + blocks_s < most_s
 
 
 def test_memory_is_that_of_its_rows() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from drawn import caption, outside, said, title, written
 from experiments.tpc_h import made_up
 from ndblab import figures, formatting
-from ndblab.error import LabError
 from ndblab.experiments.tpc_h import analysis as pushdown
 
 RATIOS = {n: 0.7 + 0.35 * n for n in range(1, 23)}
@@ -64,10 +61,3 @@ def test_a_dataset_with_too_few_blocks_says_so() -> None:
     figure = draw(made_up.tables({5: 6.0, 6: 1.0}, blocks=1))
     assert "too few blocks" in said(figure)
     assert outside(figure) == []
-
-
-def test_a_dataset_without_queries_is_refused() -> None:
-    """A message, not an empty picture."""
-    made = {name: rows.iloc[:0] for name, rows in made_up.tables({5: 6.0}).items()}
-    with pytest.raises(LabError, match="nothing to draw"):
-        draw(made)

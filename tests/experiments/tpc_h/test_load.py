@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ndblab.dataset import table
-from ndblab.design import catalogue, time_needed
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.tpc_h import load as generator
 from ndblab.experiments.tpc_h import loading, queries
@@ -129,16 +129,3 @@ def test_a_contrast_of_each_query_compares_pushed_joins_with_none() -> None:
         assert (contrast.a.point.variant, contrast.b.point.variant) == ("default", "no-pushdown")
         assert contrast.a.point.workload == contrast.b.point.workload
         assert (contrast.blocks, contrast.claims) == (6, ())
-
-
-def test_the_quick_profile_fits_its_time() -> None:
-    """Its short slices are its own; without loading, sweep and blocks take 12 minutes."""
-    contrasts = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
-    blocks_s = sum(6 * time_needed.block_s(contrast, EXPERIMENT, QUICK) for contrast in contrasts)
-    needed_s = time_needed.sweep_s(EXPERIMENT, QUICK) + blocks_s
-    assert needed_s - time_needed.start_s(EXPERIMENT, QUICK) < 12 * 60
-    assert needed_s < time_needed.MOST_S["quick"]
-    smoke = EXPERIMENT.size("smoke")
-    once = EXPERIMENT.contrasts(EXPERIMENT, smoke, pd.DataFrame())
-    blocks_s = sum(time_needed.block_s(contrast, EXPERIMENT, smoke) for contrast in once)
-    assert time_needed.sweep_s(EXPERIMENT, smoke) + blocks_s < 60

@@ -65,7 +65,7 @@ def test_intervals_stand_below_each_other_with_their_host(runs: Path) -> None:
     """Where there are several hosts, the label says which."""
     first, *_ = (one for one in history.read(runs) if len(one.entries) == 2)
     entries = [first.entries[0], dataclasses.replace(first.entries[1], host="another")]
-    [ax] = figure.draw("x", entries).axes
+    [ax] = figure.draw(entries).axes
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert [label.partition(", ")[2] for label in labels] == ["9.6.0, host 1", "9.7.4, host 2"]
 
@@ -74,7 +74,7 @@ def test_a_history_says_what_counts_as_equal_and_what_has_no_value(runs: Path) -
     """The band is that of the user; a comparison that was ended at once has its row."""
     first, *_ = (one for one in history.read(runs) if len(one.entries) == 2)
     none = dataclasses.replace(first.entries[1], ratio=math.nan, low=math.nan, high=math.nan)
-    drawn = figure.draw("x", [first.entries[0], none], within=0.2)
+    drawn = figure.draw([first.entries[0], none], within=0.2)
     said = {text.get_text().replace("\xa0", " ") for text in drawn.findobj(Text)}
     assert "no whole block" in said
     assert any("within 20 % of equal" in text for text in said)

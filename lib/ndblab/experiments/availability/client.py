@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pymysql
@@ -230,18 +231,11 @@ def main(arguments: Sequence[str]) -> None:
         print(*row[:5], t_s, latency_ms, *row[7:], sep=",")
 
 
-class Endpoint(NamedTuple):
-    """Where a MySQL server listens for TCP/IP."""
-
-    endpoint: str
-    port: int
-
-
 def _connector(socket: str, account: Account | None) -> Callable[[], pymysql.Connection]:
     """Return a function that connects by a Unix socket, or with an account by TCP/IP and TLS."""
     if account:
         address, _, port = socket.rpartition(":")
-        where = account.connection(Endpoint(address, int(port)))
+        where = account.connection(SimpleNamespace(endpoint=address, port=int(port)))
     else:
         # The TLS handshake costs more than all the rest.
         where = {"unix_socket": socket, "user": "root", "ssl_disabled": True}

@@ -9,8 +9,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ndblab.error import LabError
-
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.measuring.measured_run import Run
@@ -26,7 +24,6 @@ ACTIONS = {
 }
 """What can be done to a node, and its name in descriptions. `stop` is graceful, `start` starts a
 node with the data it has unless it is running, `wait` waits until it serves."""
-ROLES = ("ndb_mgmd", "ndbmtd", "mysqld")
 NETWORK_ACTIONS = {
     "cut": "cut {0} from {1}",
     "drop": "drop from {0} to {1}",
@@ -54,15 +51,6 @@ class Action:
     role: str
     number: int
 
-    def __post_init__(self) -> None:
-        if self.what not in ACTIONS or self.role not in ROLES or self.number < 1 or self.at_s < 0:
-            raise LabError(
-                "Unknown fault action",
-                found=f"{self.what} {self.role}.{self.number} at {self.at_s} s",
-                expected=f"one of {', '.join(ACTIONS)}, on one of {', '.join(ROLES)}",
-                next_step="This is a bug in the lab; please report it.",
-            )
-
     @property
     def node(self) -> str:
         """Name of the node in a plan."""
@@ -85,16 +73,6 @@ class NetworkAction:
     at_s: float
     what: str
     nodes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        words = NETWORK_ACTIONS.get(self.what)
-        if words is None or len(self.nodes) != words.count("{"):
-            raise LabError(
-                "Unknown fault of a network",
-                found=f"{self.what} of {', '.join(self.nodes) or 'no node'}",
-                expected=", ".join(NETWORK_ACTIONS) + ", each with as many nodes as it is about",
-                next_step="This is a bug in the lab; please report it.",
-            )
 
     @property
     def words(self) -> str:

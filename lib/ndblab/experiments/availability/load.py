@@ -142,7 +142,7 @@ def totals(history: pd.DataFrame, lasted_s: float) -> dict[str, float | None]:
     latency = answered["latency_ms"]
     return {
         "queries": len(answered),
-        "errors": int(_given_up(history).sum()),
+        "errors": int(history["outcome"].isin(GIVEN_UP).sum()),
         "reconnects": int(_moved(history).sum()),
         "qps": round(len(answered) / lasted_s, 2),
         "latency_min_ms": latency.min(),
@@ -157,9 +157,9 @@ def intervals(history: pd.DataFrame, clients: int, lasted_s: float) -> pd.DataFr
 
     A second without an answered operation has a throughput of 0 and no latency.
     """
-    answered = history["outcome"] == ANSWERED
+    answered, given_up = history["outcome"] == ANSWERED, history["outcome"].isin(GIVEN_UP)
     counted = pd.DataFrame(
-        {"qps": answered, "errors_per_s": _given_up(history), "reconnects_per_s": _moved(history)},
+        {"qps": answered, "errors_per_s": given_up, "reconnects_per_s": _moved(history)},
         dtype=float,
     )
     ended = history["t_s"].astype(int) + 1.0
@@ -169,10 +169,6 @@ def intervals(history: pd.DataFrame, clients: int, lasted_s: float) -> pd.DataFr
     table.insert(1, "latency_p95_ms", p95.reindex(seconds))
     table.insert(0, "clients", clients)
     return table.reset_index(names="t_s")
-
-
-def _given_up(history: pd.DataFrame) -> pd.Series:
-    return history["outcome"].isin(GIVEN_UP)
 
 
 def _moved(history: pd.DataFrame) -> pd.Series:

@@ -67,22 +67,17 @@ def of_contrasts(slices: pd.DataFrame, reads: pd.DataFrame) -> pd.DataFrame:
     return means.reset_index()[columns]
 
 
-def expected_local(tables: str, data_nodes: int, lookups: int = TRANSACTION_LOOKUPS) -> float:
+def expected_local(tables: str, data_nodes: int) -> float:
     """Return the share of local rows if only chance brings rows of a transaction together.
 
     A transaction is coordinated where its first row is, so that row is local. Any other row is
     local if the coordinating data node may read it: as the only node, one of two, or any node.
 
-    Parameters
-    ----------
-    tables : kind of the tables.
-    lookups : of a transaction; 1 without transactions.
-
     >>> expected_local(PRIMARY_ONLY, 4), expected_local(READ_BACKUP, 4)
     (0.325, 0.55)
     """
     readers = {PRIMARY_ONLY: 1, READ_BACKUP: REPLICAS, FULLY_REPLICATED: data_nodes}[tables]
-    return (1 + (lookups - 1) * readers / data_nodes) / lookups
+    return (1 + (TRANSACTION_LOOKUPS - 1) * readers / data_nodes) / TRANSACTION_LOOKUPS
 
 
 def expected(data_nodes: int) -> pd.DataFrame:

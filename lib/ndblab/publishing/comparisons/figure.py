@@ -26,7 +26,7 @@ LAST = 40
 """The most comparisons that the figure shows: the last ones."""
 
 
-def draw(title: str, entries: Sequence[Entry], within: float = WITHIN) -> Figure:
+def draw(entries: Sequence[Entry], within: float = WITHIN) -> Figure:
     """Draw the throughput of B over A, comparison by comparison.
 
     Parameters
@@ -50,7 +50,7 @@ def draw(title: str, entries: Sequence[Entry], within: float = WITHIN) -> Figure
         lines = [f"{place}: {host}" for place, host in enumerate(hosts, 1)]
         source = hosts[0] if len(hosts) == 1 else f"Hosts {'; '.join(lines)}"
         kept = f" The last {count(LAST, 'comparison')}." if len(entries) > LAST else ""
-        sheet.sign(figure, Head(title, notes), f"{source}.{kept}")
+        sheet.sign(figure, Head(entries[-1].headline, notes), f"{source}.{kept}")
     return figure
 
 
@@ -60,10 +60,10 @@ def describe(entries: Sequence[Entry]) -> str:
     return " ".join(lines)
 
 
-def png(figure: Figure) -> bytes:
-    """Return a figure as a picture."""
+def png(entries: Sequence[Entry], within: float = WITHIN) -> bytes:
+    """Return the figure as a picture."""
     out = io.BytesIO()
-    figure.savefig(out, format="png")
+    draw(entries, within).savefig(out, format="png")
     return out.getvalue()
 
 

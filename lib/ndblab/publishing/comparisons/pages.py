@@ -7,32 +7,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.comparing.judged import WITHIN
 from ndblab.error import writing
 from ndblab.publishing.comparisons import figure
 from ndblab.publishing.report import page
 
 if TYPE_CHECKING:
-    from ndblab.publishing.comparisons.history import Entry, History
+    from ndblab.publishing.comparisons.history import History
 
 PLACE = "comparisons.html"
 """Where the page is in a report."""
 _TEMPLATE = "comparisons.html.j2"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A history as the page shows it: `src` is its picture, `heading` what is compared."""
-
-    heading: str
-    load: str
-    src: str
-    alt: str
-    entries: Sequence[Entry]
 
 
 def write_in_report(site: Path, histories: Sequence[History]) -> None:
@@ -43,7 +30,7 @@ def write_in_report(site: Path, histories: Sequence[History]) -> None:
     shown = []
     for number, history in enumerate(histories, 1):
         src = f"figures/comparison-{number}.png"
-        (site / src).write_bytes(_picture(history.entries))
+        (site / src).write_bytes(figure.png(history.entries))
         shown.append(_shown(history, src))
     page.write(site, PLACE, _TEMPLATE, title="Your own comparisons", lead="", histories=shown)
 
@@ -56,7 +43,7 @@ def write_trend(file: Path, name: str, lead: str, history: History, within: floa
     lead : the answer, in a sentence or two.
     within : distance from equal, as a share, that counted as equivalent.
     """
-    picture = base64.b64encode(_picture(history.entries, within)).decode()
+    picture = base64.b64encode(figure.png(history.entries, within)).decode()
     shown = [_shown(history, f"data:image/png;base64,{picture}")]
     with writing(file.parent):
         page.write(
@@ -66,11 +53,13 @@ def write_trend(file: Path, name: str, lead: str, history: History, within: floa
     return file
 
 
-def _shown(history: History, src: str) -> Shown:
-    heading, alt = f"A: {history.a}. B: {history.b}", figure.describe(history.entries)
-    # Readers want the last comparison first.
-    return Shown(heading, history.load, src, alt, history.entries[::-1])
-
-
-def _picture(entries: Sequence[Entry], within: float = WITHIN) -> bytes:
-    return figure.png(figure.draw(entries[-1].headline, entries, within))
+def _shown(history: History, src: str) -> dict[str, object]:
+    """Return a history as the page shows it; `src` is its picture."""
+    return {
+        "heading": f"A: {history.a}. B: {history.b}",
+        "load": history.load,
+        "src": src,
+        "alt": figure.describe(history.entries),
+        # Readers want the last comparison first.
+        "entries": history.entries[::-1],
+    }

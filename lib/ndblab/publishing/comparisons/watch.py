@@ -5,7 +5,6 @@ A baseline is a folder. `baseline.toml` and `now.toml` are sides as `./lab compa
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import shlex
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ndblab import dataset as datasets
 from ndblab import install
@@ -81,24 +81,16 @@ class Baseline:
         file = self.folder / _HISTORY
         if not file.exists():
             return []
-        kinds = {field.name: field.type for field in fields(Entry)}
         read = {"str": str, "float": float, "int": int}
-        with file.open(newline="") as lines:
-            return [
-                Entry(**{name: read[kinds[name]](text) for name, text in row.items()})
-                for row in csv.DictReader(lines)
-            ]
+        kinds = {field.name: read[field.type] for field in fields(Entry)}
+        return [Entry(**row) for row in pd.read_csv(file, converters=kinds).to_dict("records")]
 
     def append(self, entry: Entry) -> None:
         """Write one more comparison to its history."""
-        file = self.folder / _HISTORY
+        file, table = self.folder / _HISTORY, pd.DataFrame([asdict(entry)])
         with writing(file):
             begins = not file.exists()
-            with file.open("a", newline="") as out:
-                table = csv.DictWriter(out, [f.name for f in fields(Entry)], lineterminator="\n")
-                if begins:
-                    table.writeheader()
-                table.writerow(asdict(entry))
+            table.to_csv(file, mode="a", header=begins, index=False, na_rep="nan")
 
     def write(self, name: str, values: Mapping[str, object]) -> Path:
         """Write one of its TOML files."""

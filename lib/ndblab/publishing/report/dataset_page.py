@@ -37,17 +37,6 @@ _RUN_COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What the first page says about a dataset."""
-
-    host: str
-    software: str
-    budget: str
-    measured: str
-    runs: str
-
-
-@dataclass(frozen=True)
 class Download:
     """A file of the dataset; sizes in bytes, `sha256` of the file as measured.
 
@@ -79,16 +68,16 @@ class Table:
         return [tuple("" if value != value else value for value in row) for row in rows]
 
 
-def facts(dataset: Dataset) -> Facts:
+def facts(dataset: Dataset) -> dict[str, str]:
     """Describe in a few words where a dataset comes from."""
-    manifest, runs = dataset.manifest, dataset.runs
-    return Facts(
-        host=dataset.describe_host(),
-        software=", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
-        budget=dataset.budget,
-        measured=page.times(manifest["started_utc"], manifest["finished_utc"]),
-        runs=f"{len(runs)}, {dataset.describe_runs()}",
-    )
+    manifest = dataset.manifest
+    return {
+        "host": dataset.describe_host(),
+        "software": ", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
+        "budget": dataset.budget,
+        "measured": page.times(manifest["started_utc"], manifest["finished_utc"]),
+        "runs": f"{len(dataset.runs)}, {dataset.describe_runs()}",
+    }
 
 
 def write(site: Path, section: Section) -> list[Table]:

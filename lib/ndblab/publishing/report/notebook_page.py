@@ -10,6 +10,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -112,7 +113,7 @@ def write_alone(executed: Path, title: str) -> Path:
 def _drawn(picture: exhibit.Picture, source: str, svgs: Sequence[str]) -> str:
     """Return a figure: as SVG to explore, or else its picture."""
     if not svgs:
-        return f'<img src="{source}" alt="{page.escape(picture.alt)}">'
+        return f'<img src="{source}" alt="{escape(picture.alt)}">'
     link = "" if source.startswith("data:") else f'<a href="{source}">As a picture (PNG)</a>'
     return explored(svgs, picture.alt, link)
 
@@ -127,7 +128,7 @@ def explored(svgs: Iterable[str], alt: str, tools: str = "") -> str:
     shown = [svg for svg in svgs if svg]
     kinds = (" for-wide", " for-narrow") if len(shown) > 1 else ("",)
     boxes = "\n".join(
-        f'<div class="explore{kind}" role="group" tabindex="0" aria-label="{page.escape(alt)}">\n'
+        f'<div class="explore{kind}" role="group" tabindex="0" aria-label="{escape(alt)}">\n'
         f"{svg}\n</div>"
         for kind, svg in zip(kinds, shown, strict=True)
     )
@@ -213,7 +214,7 @@ def _output(output: NotebookNode, draw: Draw) -> str:
     if png := data.get(exhibit.PNG):
         if picture := exhibit.picture_of(output):
             return draw(picture, png)
-        alt = page.escape(output.metadata.get(exhibit.PNG, {}).get("alt", ""))
+        alt = escape(output.metadata.get(exhibit.PNG, {}).get("alt", ""))
         return f'<img src="data:image/png;base64,{png.replace(chr(10), "")}" alt="{alt}">'
     if exhibit.HTML in data:
         return data[exhibit.HTML]
@@ -223,7 +224,7 @@ def _output(output: NotebookNode, draw: Draw) -> str:
 
 
 def _plain(text: str) -> str:
-    return f"<pre>{page.escape(_COLOURS.sub('', text))}</pre>"
+    return f"<pre>{escape(_COLOURS.sub('', text))}</pre>"
 
 
 @functools.cache

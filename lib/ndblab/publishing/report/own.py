@@ -6,6 +6,7 @@ Unfinished datasets, and those of experiments that the lab does not know, are le
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from ndblab.error import LabError
 from ndblab.formatting import listed
 from ndblab.publishing import drawing, notebook, processes
 from ndblab.publishing.notebook import exhibit
-from ndblab.publishing.report import notebook_page, page
+from ndblab.publishing.report import notebook_page
 from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def comparison(data: Dataset) -> Section:
     """Return the section of a comparison: its answer, and its forest."""
     result, asked = judged.judge(data), _Asked(data.manifest.get("asked", {}))
     question = f"How does {asked.words('b')} compare with {asked.words('a')}?"
-    body = f'<p class="lead">{page.escape(answer.sentence(result))}</p>'
+    body = f'<p class="lead">{escape(answer.sentence(result))}</p>'
     if result.blocks:
         shown = drawing.drawn(
             lambda: forest.draw(data, result, asked, judged.WITHIN)  # type: ignore[arg-type]

@@ -6,13 +6,13 @@ It knows no experiment.
 from __future__ import annotations
 
 import functools
-import html
 import math
 from pathlib import Path
 
 from ndblab import formatting
 from ndblab.judging import verdict
 from ndblab.judging.clauses import sentence, sentences
+from ndblab.publishing import terminal
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
@@ -42,7 +42,7 @@ def _environment():
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["count"] = formatting.exact
-    for function in (interval, number, sentence, sentences, size, unit):
+    for function in (terminal.interval, number, sentence, sentences, size, unit):
         environment.filters[function.__name__] = function
     environment.globals |= {"verdicts": VERDICTS, "inline": text}
     return environment
@@ -66,11 +66,6 @@ def text(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def escape(plain: str) -> str:
-    """Escape a text for HTML, also within an attribute."""
-    return html.escape(plain)
-
-
 def number(value: object) -> str:
     """Write a number as the figures do; other values as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -81,15 +76,6 @@ def number(value: object) -> str:
 def unit(name: str) -> str:
     """Write a claim's unit as it is read after a number."""
     return _UNITS.get(name, name)
-
-
-def interval(row) -> str:
-    """Write what a claim's row measured, its interval beside it."""
-    if not math.isfinite(row.measured):
-        return ""
-    if not (math.isfinite(row.low) and math.isfinite(row.high)):
-        return number(row.measured)
-    return f"{number(row.measured)} ({number(row.low)} to {number(row.high)})"
 
 
 def size(value_bytes: float) -> str:

@@ -25,9 +25,9 @@ class Section:
     """A question with its page: of an experiment, of a run of the user's own, or of comparisons.
 
     `notebook` is executed, with its outputs and figures in it; a section without one has its page
-    in `body`, as HTML, and the answer in `said`. `svgs` are figures as drawn, by the names of their
-    files. `verdicts` has the columns of `judging.judge` and each claim's `statement`; None where
-    there is nothing to judge. `own` marks sections of the user's own data.
+    in `body`, as HTML. `svgs` are figures as drawn, by the names of their files. `verdicts` has the
+    columns of `judging.judge` and each claim's `statement`; None where there is nothing to judge.
+    `own` marks sections of the user's own data.
     """
 
     name: str
@@ -38,7 +38,6 @@ class Section:
     svgs: Mapping[str, Drawn] = field(default_factory=dict)
     own: bool = False
     body: str = ""
-    said: str = ""
 
     @functools.cached_property
     def content(self) -> NotebookNode | None:
