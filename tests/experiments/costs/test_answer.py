@@ -24,7 +24,7 @@ def test_dearer_queries_and_lost_throughput_are_signed():
     assert "With 8 clients each, 16 servers did 16 % fewer queries than one beside 15" in words
     assert "by role: +30 % in mysqld" in words
     assert "A query took 19 % more CPU" in words
-    assert words.endswith("Add many MySQL servers only with CPUs for them.")
+    assert words.endswith("Add MySQL servers only where CPUs are idle.")
 
 
 def test_it_is_said_in_how_many_recordings_a_finding_holds():

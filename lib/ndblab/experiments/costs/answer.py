@@ -81,7 +81,7 @@ def _parts(data: Dataset) -> Iterator[str]:
     one = within_one_start(data.slices, AT_EACH)
     yield f"CPU per query by role: {changes[0]}{one}. Also {listed(changes[1:])}"
     if ratios[analysis.ALL].low > 1:
-        yield Advice("Add many MySQL servers only with CPUs for them")
+        yield Advice("Add MySQL servers only where CPUs are idle")
 
 
 def _idle(data: Dataset) -> Iterator[str]:

@@ -209,7 +209,7 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             one = within_one_start(dataset.slices)
             yield f"{_quotas(dataset)}16 servers did {did} at equal clients{one}"
             if ratio.high < 1:
-                yield Advice("Add MySQL servers only with CPUs for them")
+                yield Advice("Add MySQL servers only where CPUs are idle")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
         more = less_or_more(row.measured, row.low, row.high, more="more queries")

@@ -13,6 +13,7 @@ from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.formatting import duration, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause
+from ndblab.judging.verdict import NOT_TESTABLE
 
 _WIDE_PCT = 10
 """Width of a band beyond which a run cannot tell small differences from chance."""
@@ -55,6 +56,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     duration_s = float(stability.longest(dataset.runs)["duration_s"])
     taken = f"in {duration(duration_s)}, checkpoints changed throughput by {{change}}"
     return [
+        *_cost(dataset, table),
         *_dip(dataset),
         Clause(
             "R-long",
@@ -82,15 +84,26 @@ def _quotas(dataset: Dataset) -> str:
     return "under CPU quotas, " if dataset.budget == "scaled" else ""
 
 
+def _cost(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
+    """Say what checkpoints take from throughput where the claim on it cannot be tested."""
+    known = (table["id"] == "R-long") & (table["verdict"] == NOT_TESTABLE)
+    for row in table[known & (table["low"] < table["high"])].itertuples():
+        change = less_or_more(row.measured, row.low, row.high, "lower", "higher")
+        yield (
+            f"{_quotas(dataset)}throughput was {change} over whole checkpoint cycles than between "
+            "checkpoints"
+        )
+
+
 def _dip(dataset: Dataset) -> Iterator[str]:
     """Say how far throughput falls in the second in which a checkpoint starts."""
     repeats = cost.of_longest(dataset.runs, dataset.tables)
     dip = cost.around_start(repeats)
-    if len(dip) and (lowest := dip.loc[dip["ratio"].idxmin()])["high"] < 1:
-        fall = less_or_more(*lowest[["ratio", "low", "high"]], less="lower")
-        every = sum(len(run.spans) for run in repeats.runs)
+    every = sum(len(run.spans) for run in repeats.runs)
+    for row in dip[(dip["second"] == 0) & (dip["high"] < 1)].itertuples():
+        fall = less_or_more(row.ratio, row.low, row.high, less="lower")
         yield (
             f"{_quotas(dataset)}throughput was {fall} in a checkpoint's first second, "
-            f"in {lowest['checkpoints']:.0f} of {every}, each after {LEAST_GAP_S:g} s without one"
+            f"in {row.checkpoints} of {every}, each after {LEAST_GAP_S:g} s without one"
         )
         yield Advice("Measure writes over several whole checkpoints, not over a part of one")

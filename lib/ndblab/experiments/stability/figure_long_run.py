@@ -91,7 +91,7 @@ def _title(repeats: Repeats) -> str:
     kept, dip = _kept(repeats), cost.around_start(repeats)
     if kept is None or dip.empty:
         return f"{_checkpoints(repeats.longest)[:-1]}, and no cycle can be compared"
-    fall = 100 * (1 - dip["ratio"].min())
+    fall = 100 * (1 - dip.loc[dip["second"] == 0, "ratio"].mean())
     number = count(len(repeats.throughput), "cycle")
     every = sum(len(run.spans) for run in repeats.runs)
     return (

@@ -30,7 +30,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     for gained in (pushdown.FASTER, pushdown.SLOWER):
         mine = pushed[pushed["gain"] == gained]
         if len(mine):
-            said.append(_extreme(mine, gained) + scale + _held(slices))
+            said.append(_extreme(mine, gained, len(compared)) + scale + _held(slices))
     unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
     if len(unsure):
         queries = listed(f"Q{query}" for query in unsure)
@@ -65,7 +65,7 @@ def _held(slices: Sequence[pd.DataFrame]) -> str:
     return within_one_start(slices[0], *names)
 
 
-def _extreme(mine: pd.DataFrame, gained: str) -> str:
+def _extreme(mine: pd.DataFrame, gained: str, every: int) -> str:
     """Say how many queries gain or lose, and which of them most."""
     most = mine.loc[(mine["ratio"].idxmax if gained == pushdown.FASTER else mine["ratio"].idxmin)()]
     ends = most["ratio"], most["low"], most["high"]
@@ -74,5 +74,5 @@ def _extreme(mine: pd.DataFrame, gained: str) -> str:
     verb, compared = ("sped up", "fast") if gained == pushdown.FASTER else ("slowed", "long")
     times = "{} times as {} ({} to {})".format(plain(ends[0]), compared, *map(plain, ends[1:]))
     query = f"Q{most['query']}"
-    which = f"{len(mine)} queries of TPC-H, {query} most" if len(mine) > 1 else query
+    which = f"{len(mine)} of {every} queries of TPC-H, {query} most" if len(mine) > 1 else query
     return f"joins in the data nodes {verb} {which}: {times}"
