@@ -40,11 +40,11 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     ax.set_xlabel(f"Time after the warm-up of the longest run, {unit}")
     notes = [f"Shaded: local checkpoints. {_checkpoints(run)}" if run.spans else _checkpoints(run)]
     if _kept(repeats) is not None:
+        every = count(sum(len(run.spans) for run in repeats.runs), "checkpoint")
         notes.append(
-            f"Circles: cycles of {count(len(repeats.runs), 'run')}, each from the middle of the "
-            "gap before a checkpoint to that after it. Checkpoints less than "
-            f"{LEAST_GAP_S:g} s apart share a cycle. Whiskers: 95 % confidence "
-            "interval."
+            f"Circles: cycles of {count(len(repeats.runs), 'run')} with {every}, each from the middle "
+            "of the gap before a checkpoint to that after it. Checkpoints less than "
+            f"{LEAST_GAP_S:g} s apart share a cycle. Whiskers: 95 % confidence interval."
         )
         notes += published.note(anchors)
     return Head(_title(repeats), notes)
@@ -93,10 +93,9 @@ def _title(repeats: Repeats) -> str:
         return f"{_checkpoints(repeats.longest)[:-1]}, and no cycle can be compared"
     fall = 100 * (1 - dip.loc[dip["second"] == 0, "ratio"].mean())
     number = count(len(repeats.throughput), "cycle")
-    every = sum(len(run.spans) for run in repeats.runs)
     return (
         f"Throughput fell by {fall:.0f} % as a checkpoint started and by {_loss(kept)} overall, "
-        f"in {number} among {every} checkpoints"
+        f"in {number}"
     )
 
 
