@@ -59,7 +59,7 @@ OTHERS = [
     Knob("MaxNoOfTables", knobs.CONFIG_INI, "ndbd default", "", knobs.INITIAL, knobs.UNLISTED),
 ]
 """What the installed programs know besides the lab's table."""
-_BY_START = "all data nodes are started with --initial, and the data loaded anew"
+_BY_START = "all data nodes are started with --initial, which deletes the data: back it up first"
 _ROLLING = "the data nodes are restarted one after the other (a rolling restart)"
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from ndblab.statistics import recordings
+from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.recordings import Apart
 
 
 def test_one_recording_has_no_interval_between_recordings() -> None:
@@ -58,3 +60,53 @@ def test_what_has_no_effect_is_decided_in_five_percent_at_most(number: int, apar
     errors = 0.01 * np.sqrt(rng.chisquare(6, (draws, number)) / 6)
     means = [recordings.pooled(*measured) for measured in zip(values, errors, strict=True)]
     assert np.mean([mean.low > 0 or mean.high < 0 for mean in means]) <= 0.06
+
+
+def test_the_range_of_another_day_adds_the_deviation_of_two_days() -> None:
+    """By hand: t of 9 is 2.262, and two days differ by that times the root of 2 times 0.2 of the
+    mean of their effects. Without an effect, the estimate's own interval remains.
+    """
+    days = {"mine": Apart(0.2, 9)}
+    effect, half, part = 0.4, 0.05, 2.262 * 2**0.5 * 0.2
+    towards, away = part * effect / (1 + part / 2), part * effect / (1 - part / 2)
+    mean_of_days = effect + away / 2
+    assert away == pytest.approx(part * mean_of_days)
+    ratio = Estimate(*np.exp([effect, effect - half, effect + 2 * half]))
+    ends = [effect, effect - np.hypot(half, towards), effect + np.hypot(2 * half, away)]
+    expected = recordings.another_day(ratio, "mine", days)
+    assert np.log(expected) == pytest.approx(ends, rel=1e-3)
+    inverse = recordings.another_day(
+        Estimate(1 / ratio.value, 1 / ratio.high, 1 / ratio.low), "mine", days
+    )
+    assert np.log(inverse) == pytest.approx([-ends[0], -ends[2], -ends[1]], rel=1e-3)
+    none = Estimate(1.0, 0.98, 1.03)
+    assert tuple(recordings.another_day(none, "mine", days)) == pytest.approx(tuple(none))
+
+
+@pytest.mark.parametrize(("quantity", "low"), [("p95", 1.1), ("throughput", float("nan"))])
+def test_nothing_is_expected_of_what_is_unknown(quantity: str, low: float) -> None:
+    """How p95 differs between days, or a ratio without an interval."""
+    assert not recordings.another_day(Estimate(1.2, low, 1.3), quantity).bounded
+
+
+def test_the_deviation_between_days_is_found_in_effects_measured_twice() -> None:
+    """As a part of the effect; errors that explain the differences leave none."""
+    rng, number = np.random.default_rng(3), 4000
+    effects, errors = rng.uniform(-1, 1, number), rng.uniform(0.01, 0.05, (2, number))
+    measured = effects * (1 + rng.normal(0, 0.2, (2, number))) + rng.normal(0, errors)
+    variances = (errors**2).sum(axis=0)
+    assert recordings.share(*measured, variances) == pytest.approx(0.2, rel=0.06)
+    assert recordings.share(*measured, variances + 1) == 0
+
+
+@pytest.mark.parametrize("effect", [0.1, 0.9])
+def test_the_range_holds_95_percent_of_other_days(effect: float) -> None:
+    """Days deviate as they do in the recordings, and so does the day of measurement."""
+    rng, draws, error = np.random.default_rng(8), 2000, 0.03
+    first, second = effect * (1 + rng.normal(0, recordings.DAYS["throughput"].share, (2, draws)))
+    held = []
+    for mean, then in zip(first + rng.normal(0, error, draws), second, strict=True):
+        ratio = Estimate(*np.exp([mean, mean - 1.96 * error, mean + 1.96 * error]))
+        expected = recordings.another_day(ratio)
+        held.append(expected.low <= np.exp(then) <= expected.high)
+    assert np.mean(held) >= 0.95

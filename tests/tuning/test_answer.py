@@ -46,8 +46,23 @@ def test_the_answer_has_the_gain_its_interval_and_what_is_restarted():
     text = answer.sentence(outcome(WINNER), wanted(), {BOTH: ratios})
     assert text == (
         "These two settings together gave 14 % more queries/s (9 to 19 %). "
+        "That holds for the hours of the search; on another day, expect +5.5 to +29.9 %. "
         "With them: p95 8 % less (3 to 13 %). For them, the MySQL servers are restarted."
     )
+
+
+@pytest.mark.parametrize("goal", ["cpu", "p95"])
+def test_nothing_is_expected_on_another_day_for_other_goals(goal: str):
+    """The answer says so; for throughput it has a range, also as plain data."""
+    assert "on another day is not known" in answer.sentence(outcome(WINNER), wanted(goal), {})
+    assert answer.to_json(outcome(WINNER), wanted(goal), {})["another_day"]["low"] is None
+    known = answer.to_json(outcome(WINNER), wanted(), {})["another_day"]
+    assert known == {
+        "value": 1.14,
+        "low": pytest.approx(1.055, abs=1e-3),
+        "high": pytest.approx(1.299, abs=1e-3),
+    }
+    assert answer.to_json(outcome(), wanted(), {})["another_day"]["value"] is None
 
 
 def test_the_search_s_own_estimate_stands_beside_what_was_confirmed():

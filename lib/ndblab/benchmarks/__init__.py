@@ -14,6 +14,7 @@ from ndblab.benchmarks import planted_on_cluster
 from ndblab.benchmarks.clusters import overhead, start
 from ndblab.benchmarks.commands import capacity, installation, large, memory, redrawing
 from ndblab.benchmarks.coverage import of_intervals
+from ndblab.benchmarks.days import between_days
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.quota_phases import phases
 from ndblab.benchmarks.reading import read
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "capacity": capacity,
     "coverage": of_intervals,
     "compare": compare,
+    "days": between_days,
     "memory": memory,
     "start": start,
     "tune": tuned,

@@ -9,6 +9,7 @@ from ndblab.comparing import choice, knobs, made
 from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED, WITHIN, Judged, outcome
 from ndblab.formatting import count, listed
 from ndblab.planning import setting_value
+from ndblab.statistics import recordings
 from ndblab.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _TABLE_FULL = "returned error 1114 "
 def sentence(result: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what the measurement took."""
     parts = [headline(result, within)]
+    if result.outcome in (FASTER, SLOWER):
+        parts += [f"{another_day(result.throughput).capitalize()}."]
     parts += [_guard("p95", result.p95, within), _guard("CPU per query", result.cpu, within)]
     if result.worse and result.outcome == SLOWER:
         parts += [f"B is worse by {listed(result.worse)}, too."]
@@ -64,6 +67,7 @@ def to_json(
         "b": [str(setting) for setting in sides.of("b")],
         "design": design,
         "throughput": plain(result.throughput),
+        "throughput_another_day": plain(recordings.another_day(result.throughput)),
         "p95": plain(result.p95),
         "cpu_per_query": plain(result.cpu),
         "slices_with_errors": dict(result.errors),
@@ -116,6 +120,16 @@ def headline(result: Judged, within: float = WITHIN) -> str:
     if not ratio.bounded:
         return f"Undecided: B {percent(ratio.value)} %, without an interval yet."
     return f"Undecided: B {percent(ratio.value)} % ({_interval(ratio)})."
+
+
+def another_day(ratio: Estimate, goal: str = "throughput") -> str:
+    """Say in which range a change is expected on another day; empty where nothing is known of that.
+
+    >>> another_day(Estimate(1.14, 1.09, 1.19))
+    'on another day, expect +5.5 to +29.9 %'
+    """
+    expected = recordings.another_day(ratio, goal)
+    return f"on another day, expect {_interval(expected)}" if expected.bounded else ""
 
 
 def _guard(name: str, ratio: Estimate, within: float) -> str:

@@ -10,12 +10,15 @@ recordings.
 
 Two recordings have one degree of freedom: if they agree, the interval reaches 9 standard errors of
 one recording to either side; with three it is 2.5. So two decide large effects only.
+
+The last part is about a single recording: how far the same effect may lie on another day.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -64,3 +67,63 @@ def between(values: np.ndarray, variances: np.ndarray) -> float:
     if values.size < 2 or excess(0.0) <= 0 or excess(most) >= 0:
         return 0.0
     return float(scipy.optimize.brentq(excess, 0.0, most))
+
+
+class Apart(NamedTuple):
+    """How far an effect differs between days, and from how many pairs of recordings that is known.
+
+    `share` is the standard deviation of its logarithm on one day, as a part of that logarithm.
+    """
+
+    share: float
+    recordings: int
+
+
+DAYS = {"throughput": Apart(0.20, 9)}
+"""By the goal of a search, from the recordings of this repository, on virtual machines with 2 CPUs:
+`./lab bench days` estimates it anew (`benchmarks.days`). Ranges for p95 and CPU time, estimated
+alike, held too seldom what was measured later, so there are none."""
+
+
+def another_day(
+    ratio: Estimate, quantity: str = "throughput", days: Mapping[str, Apart] = DAYS
+) -> Estimate:
+    """Return a measured ratio with the range expected of it on another day (95 %); NaN if unknown.
+
+    Both days deviate from the mean of all days, so the effects of two differ by up to `part` of the
+    mean of both. Solved for that of the other day, the range reaches farther away from no effect
+    than towards it. On each side its half width and the estimate's are added by their squares
+    (Zou and Donner 2008). More blocks narrow the interval, but not the part of the days.
+    """
+    apart = days.get(quantity)
+    if apart is None or not ratio.bounded:
+        return Estimate(ratio.value)
+    part = float(t(apart.recordings)) * math.sqrt(2) * apart.share
+    parts = part / (1 + part / 2), part / (1 - part / 2) if part < 2 else math.inf
+    centre, low, high = map(math.log, ratio)
+    below, above = (abs(centre) * side for side in (parts if centre > 0 else reversed(parts)))
+    least = centre - math.hypot(centre - low, below)
+    most = centre + math.hypot(high - centre, above)
+    return from_logs(Estimate(centre, least, most))
+
+
+def share(earlier: np.ndarray, later: np.ndarray, variances: np.ndarray) -> float:
+    """Return the `share` of `Apart` from effects that were measured twice, as logarithms.
+
+    The squared differences, each over the variance expected of it, average 1: the estimate of Paule
+    and Mandel (1982), with deviations that grow with the effect. 0 if the errors explain all;
+    ValueError if no share up to 100 explains the differences.
+
+    Parameters
+    ----------
+    variances : of the difference of each pair, by the errors within both recordings.
+    """
+    squares, effects = (earlier - later) ** 2, (earlier + later) / 2
+
+    def excess(part: float) -> float:
+        expected = variances + 2 * (part * effects) ** 2 + math.ulp(1.0)
+        return float((squares / expected).sum()) - squares.size
+
+    if excess(0.0) <= 0:
+        return 0.0
+    return float(scipy.optimize.brentq(excess, 0.0, 100.0))

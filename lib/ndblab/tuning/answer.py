@@ -12,6 +12,7 @@ from ndblab.comparing.request import Request
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import count, less_or_more, listed
+from ndblab.statistics import recordings
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning.space import Configuration, without
 
@@ -34,6 +35,7 @@ _BESIDE = {
     "cpu": "CPU per query",
     "memory": "memory of the nodes",
 }
+_UNKNOWN = "how much it differs on another day is not known"
 _REASONS = 5
 _WAYS = {
     ALTERNATION: "switched in one running cluster",
@@ -76,7 +78,8 @@ def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
         if goal != wanted.request.goal and ratio.bounded
     ]
     them = "it" if len(kept(outcome)) == 1 else "them"
-    told = [text, *([f"With {them}: {listed(others)}"] if others else [])]
+    told = [text, lasting(outcome.winner.ratio, wanted.request.goal).capitalize()]
+    told += [f"With {them}: {listed(others)}"] if others else []
     told.append(f"For {them}, {_restarts(outcome, wanted)}")
     if outcome.needless:
         told.append(f"Measured with {without_loss(outcome.needless)}")
@@ -204,6 +207,12 @@ def gain(ratio: Estimate, goal: str) -> str:
     return less_or_more(*x, less=words[0], more=words[1])
 
 
+def lasting(ratio: Estimate, goal: str) -> str:
+    """Say how long a gain holds, and in which range it is expected on another day."""
+    expected = comparing.another_day(ratio, goal)
+    return f"that holds for the hours of the search; {expected or _UNKNOWN}"
+
+
 def change(log_gain: float) -> str:
     """Write a gain, without its interval, as a signed percentage; "open" if it is NaN."""
     return "open" if math.isnan(log_gain) else f"{comparing.percent(math.exp(log_gain))} %"
@@ -214,10 +223,12 @@ def to_json(outcome: Outcome, wanted: Wanted, changes: Changes) -> dict:
 
     A ratio above 1 is a gain, except that ratios "beside" are over the baseline.
     """
+    ratio = outcome.winner.ratio if outcome.winner else Estimate(math.nan)
     return {
         "goal": wanted.request.goal,
         "headline": headline(outcome, wanted),
         "winner": wanted.space.typed(outcome.winner.configuration) if outcome.winner else [],
+        "another_day": comparing.plain(recordings.another_day(ratio, wanted.request.goal)),
         "baseline": [str(setting) for setting in wanted.baseline],
         "set": wanted.space.typed(kept(outcome)),
         "finalists": [

@@ -3,6 +3,10 @@
 Only blocks of the confirmation count for a finalist. Its interval is valid at every look
 (`statistics.sequential`) and corrected for the number of finalists (Bonferroni). What a search
 finds best was selected for looking best, and gains less than it seemed to.
+
+That interval holds for the hours of the search, and alone decides whether a gain is confirmed. How
+days differ a search cannot see, with however many blocks: its answer adds that from recordings
+(`recordings.another_day`).
 """
 
 from __future__ import annotations

@@ -27,15 +27,18 @@ def outcome(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[s
     if dataset is None:
         return Answer((f"no search is over on this host: run {COMMAND}, an hour",))
     known = dataset.manifest["answer"]
-    return list(_confirmed(known) if known["winner"] else _nothing(known))
+    is_divided = dataset.budget == "scaled"
+    return list(_confirmed(known, is_divided) if known["winner"] else _nothing(known))
 
 
-def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was gained, what else changes, which settings are in doubt, and what to try."""
+def _confirmed(known: Mapping[str, Any], is_divided: bool) -> Iterator[str]:
+    """Say what was gained, for how long, what else changes, what is in doubt, and what to try."""
     own, ratio = known["set"], of_search.confirmed(known)
     many = "" if len(own) <= _NAMED else count(len(own), "setting")
     what = f"a search found {many} that together gave" if many else f"{listed(own)}:"
+    what = f"{'under CPU quotas, ' * is_divided}{what}"
     yield f"{what} {of_search.gain(ratio, known['goal'])} than {named(known['baseline'])}"
+    yield of_search.lasting(ratio, known["goal"])
     yield from _beside(known, "them" if len(own) > 1 else "it")
     if known["needless"]:
         yield f"measured with {of_search.without_loss(known['needless'])}"

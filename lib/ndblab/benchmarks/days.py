@@ -1,0 +1,204 @@
+"""How a gain differs from day to day: in the recordings of this repository, and in simulations.
+
+A contrast that two recordings of one design share was measured on two days. How far its ratios lie
+apart, beyond their own errors, is `recordings.DAYS`, from which answers take the range that they
+print for another day. The recorded searches were measured again by the command that a search
+prints; `data/searches_again.csv` has what it printed, whose datasets were not kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ndblab.benchmarks import tuning
+from ndblab.benchmarks.row import Row, shown
+from ndblab.benchmarks.tuning import FREEDOM, World
+from ndblab.comparing import judged
+from ndblab.dataset import Dataset
+from ndblab.dataset.manifest import read_manifest
+from ndblab.design import catalogue
+from ndblab.measuring import recorded
+from ndblab.statistics import recordings, sequential
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, from_logs
+from ndblab.statistics.recordings import Apart
+from ndblab.tuning import answer, outcome
+from ndblab.tuning.wanted import GOALS, NAME
+
+FILE = recorded.ROOT / "data" / "searches_again.csv"
+APART_H = 6.0
+"""Recordings that began this far apart count as of two days. Of those in this repository, none are
+between 2 and 9 hours apart."""
+
+
+class Pair(NamedTuple):
+    """A contrast measured twice: the logarithm of its ratio each time, and its variance.
+
+    `recordings` names the two recordings: all their pairs share two days.
+    """
+
+    recordings: str
+    hours: float
+    earlier: Estimate
+    later: Estimate
+    variance: float
+
+
+def between_days() -> list[Row]:
+    """Estimate how gains differ between days, and how often a range holds what came later."""
+    rows = []
+    for quantity in shown([*GOALS], "days"):
+        every = pairs(quantity)
+        near = [pair for pair in every if pair.hours < APART_H]
+        rows += _of(quantity, [pair for pair in every if pair.hours >= APART_H], near)
+    return [*rows, *simulated()]
+
+
+def _of(quantity: str, apart: list[Pair], near: list[Pair]) -> list[Row]:
+    """Return the rows of a quantity."""
+    known = estimated(apart)
+    others = {p.recordings: estimated(apart, without=p.recordings) for p in apart}
+    held = {
+        "the hour's interval": [_holds(p, Apart(0.0, 1)) for p in apart],
+        "the range": [_holds(p, known) for p in apart],
+        "the range, from other recordings alone,": [_holds(p, others[p.recordings]) for p in apart],
+        f"closer than {APART_H:.0f} hours, the interval": [_holds(p, Apart(0.0, 1)) for p in near],
+    }
+    note = f"{len(apart)} contrasts of {known.recordings} pairs of recordings, "
+    note += f"{min(p.hours for p in apart):.0f} to {max(p.hours for p in apart):.0f} hours apart"
+    return [
+        Row(f"{quantity}: deviation between days, of the effect", (100 * known.share,), "%",
+            note=note),
+        *(Row(f"{quantity}: {what} holds what came later", (100 * float(np.mean(which)),), "%",
+              note=f"{sum(which)} of {len(which)}")
+          for what, which in held.items()),
+    ]  # fmt: skip
+
+
+def estimated(pairs: Collection[Pair], without: str = "") -> Apart:
+    """Return how far effects differ between days, without the pairs of one pair of recordings."""
+    mine = [pair for pair in pairs if pair.recordings != without]
+    columns = ([p.earlier.value for p in mine], [p.later.value for p in mine],
+               [p.variance for p in mine])  # fmt: skip
+    share = recordings.share(*map(np.array, columns))
+    return Apart(share, len({pair.recordings for pair in mine}))
+
+
+def pairs(quantity: str) -> list[Pair]:
+    """Return what was measured twice on hosts with the same CPU, of a goal of searches.
+
+    Whatever has no interval in both recordings is left out. Three recordings make two pairs.
+    """
+    found = [*_searches()] if quantity == "throughput" else []
+    for name, experiment in catalogue.every().items():
+        if recorded.has(experiment):
+            newest = recorded.obtain(name)
+            for earlier, later in pairwise([*newest.earlier, newest]):
+                if earlier.host["cpu_model"] == later.host["cpu_model"]:
+                    found += _shared(earlier, later, quantity)
+    return found
+
+
+def _shared(earlier: Dataset, later: Dataset, quantity: str) -> Iterator[Pair]:
+    """Return the contrasts that two recordings share."""
+    began = [pd.Timestamp(data.manifest["started_utc"]) for data in (earlier, later)]
+    hours = (began[1] - began[0]).total_seconds() / 3600
+    mine, theirs = (set(data.slices["contrast"].dropna().astype(str)) for data in (earlier, later))
+    for contrast in sorted(mine & theirs):
+        first, second = (_logs(data, contrast, quantity) for data in (earlier, later))
+        if min(len(first), len(second)) >= sequential.LOOKS[0]:
+            variance = sum(sequential.deviation(x) ** 2 / len(x) for x in (first, second))
+            both = sequential.interval(first), sequential.interval(second)
+            yield Pair(f"{earlier.id} {later.id}", hours, *both, variance)
+
+
+def _logs(data: Dataset, contrast: str, quantity: str) -> np.ndarray:
+    """Return the logarithms of a contrast's blocks."""
+    column = judged.quantities(data, contrast)[GOALS[quantity]]
+    return judged.block_logs(data.slices, column, contrast)
+
+
+def _searches() -> Iterator[Pair]:
+    """Return the gains of the recorded searches that were measured again."""
+    for row in pd.read_csv(FILE).itertuples():
+        known = read_manifest(recorded.RECORDED / NAME / row.search)["answer"]
+        [own] = [f for f in known["finalists"] if f["configuration"] == known["winner"]]
+        confidence = 1 - outcome.ERROR / len(known["finalists"])
+        earlier = Estimate(*map(math.log, answer.confirmed(known)))
+        later = Estimate(*map(math.log, (row.ratio, row.low, row.high)))
+        # Of how many blocks the later one is was not noted. The fewest give it the least error.
+        errors = _error(earlier, own["blocks"], confidence), _error(later, sequential.LOOKS[0])
+        yield Pair(row.search, row.hours, earlier, later, sum(error**2 for error in errors))
+
+
+def _error(logs: Estimate, blocks: int, confidence: float = CONFIDENCE) -> float:
+    """Return the standard error of a mean of blocks from its interval."""
+    look = max(look for look in sequential.LOOKS if look <= blocks)
+    deviation = (logs.high - logs.low) / 2 / sequential.half_width(1.0, look, 1, confidence)
+    return deviation / math.sqrt(blocks)
+
+
+def _holds(pair: Pair, apart: Apart) -> bool:
+    """Return whether the later ratio lies in the range that the earlier one gives."""
+    expected = recordings.another_day(from_logs(pair.earlier), "", {"": apart})
+    return expected.low <= math.exp(pair.later.value) <= expected.high
+
+
+def simulated(number: int = 200) -> list[Row]:
+    """Search in simulated hours, and return how often the next day's gain is in the range."""
+    rows = []
+    worlds = {"a cheap handicap": partial(tuning.handicap, "cheap"),
+              "a small handicap": partial(tuning.handicap, "small"),
+              "several effects": tuning.several}  # fmt: skip
+    for name, world in worlds.items():
+        for alike in (True, False):
+            interval, range_ = next_days(world, number, alike)
+            how = "all alike" if alike else "each by itself"
+            note = f"it lies in the hour's interval in {100 * np.mean(interval):.0f} %; "
+            note += f"{len(range_)} gains confirmed in {number} searches"
+            what = f"{name}, {how}: the range holds the next day's gain"
+            held = (100 * float(np.mean(range_)),)
+            rows.append(Row(what, held, "%", at_least=95, note=note))
+    return rows
+
+
+def next_days(
+    worlds: Callable[[int], World], number: int, alike: bool
+) -> tuple[list[bool], list[bool]]:
+    """Search in an hour of each world; return whether the gain of another day lies in what is told.
+
+    The first list is about the confirmed interval, the second about the range for another day. They
+    have the searches that confirmed a gain.
+    """
+    interval, range_ = [], []
+    for seed in shown(range(number), "another day"):
+        today, then = (on_a_day(worlds(seed), day, alike) for day in (0, 1))
+        result, _ = tuning.search(today)
+        if result.winner:
+            gain = math.exp(then.gain(tuning.chosen(result)))
+            for told, held in ((result.winner.ratio, interval),
+                               (recordings.another_day(result.winner.ratio), range_)):  # fmt: skip
+                held.append(told.low <= gain <= told.high)
+    return interval, range_
+
+
+def on_a_day(world: World, day: int, alike: bool) -> World:
+    """Return a world as it is on one day: its effects deviate as recorded, by parts of themselves.
+
+    Parameters
+    ----------
+    alike : whether all effects deviate by the same part, or each by one of its own.
+    """
+    rng = np.random.default_rng([world.seed, 11, day])
+    scale = recordings.DAYS["throughput"].share / math.sqrt(FREEDOM / (FREEDOM - 2))
+    parts = scale * rng.standard_t(FREEDOM, len(world.effects))
+    parts = np.full_like(parts, parts[0]) if alike and len(parts) else parts
+    changed = zip(world.effects.items(), parts, strict=True)
+    effects = {of: effect * (1 + float(part)) for (of, effect), part in changed}
+    return World(effects, world.seed)

@@ -1,0 +1,60 @@
+"""How gains differ between days: what the recordings say, and whether an answer's range holds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from ndblab.benchmarks import days, tuning
+from ndblab.measuring import recorded
+from ndblab.statistics import recordings
+from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.recordings import DAYS, Apart
+from ndblab.tuning.wanted import NAME
+
+
+@pytest.mark.parametrize("quantity", DAYS)
+def test_what_answers_say_of_another_day_is_what_the_recordings_show(quantity: str) -> None:
+    """After new recordings, `./lab bench days` prints the new numbers for `recordings.DAYS`."""
+    apart = [pair for pair in days.pairs(quantity) if pair.hours >= days.APART_H]
+    known = days.estimated(apart)
+    assert known.share == pytest.approx(DAYS[quantity].share, abs=0.02)
+    assert known.recordings >= DAYS[quantity].recordings
+    assert np.mean([days._holds(pair, DAYS[quantity]) for pair in apart]) >= 0.95
+
+
+def test_recorded_searches_were_measured_again() -> None:
+    """The gain of another day lies in the range that its answer gives today."""
+    searches = [*days._searches()]
+    folders = {folder.name for folder in (recorded.RECORDED / NAME).iterdir()}
+    assert {pair.recordings for pair in searches} <= folders
+    assert all(days._holds(pair, DAYS["throughput"]) for pair in searches)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_on_a_simulated_day_effects_deviate_by_the_recorded_share(alike: bool) -> None:
+    """Of themselves, in a world of its own for each seed and day."""
+    parts = np.array([
+        [after / before - 1 for before, after in zip(
+            world.effects.values(), days.on_a_day(world, 1, alike).effects.values(), strict=True)]
+        for world in map(tuning.several, range(400))
+    ])  # fmt: skip
+    assert parts.std() == pytest.approx(DAYS["throughput"].share, rel=0.15)
+    assert np.isclose(np.ptp(parts, axis=1), 0).all() == alike
+
+
+def test_the_next_day_s_gain_lies_in_the_range_of_simulated_searches() -> None:
+    """The interval of the hour holds it less often."""
+    interval, range_ = days.next_days(partial(tuning.handicap, "cheap"), 6, alike=True)
+    assert len(range_) == 6
+    assert sum(range_) >= 5
+    assert sum(interval) < sum(range_)
+
+
+def test_a_range_without_deviation_between_days_is_the_interval() -> None:
+    """For what the benchmark says of intervals."""
+    ratio = Estimate(1.5, 1.4, 1.7)
+    same = recordings.another_day(ratio, "mine", {"mine": Apart(0.0, 1)})
+    assert tuple(same) == pytest.approx(tuple(ratio))
