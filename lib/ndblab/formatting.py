@@ -45,8 +45,8 @@ def change(ratio: float, low: float = math.nan, high: float = math.nan) -> str:
     bounded = _bounded(low, high)
     if ratio >= 2:
         return f"{plain(ratio)} times" + (f" ({plain(low)} to {plain(high)})" if bounded else "")
-    between = f" ({_signed(low)} to {_signed(high)} %)" if bounded else ""
-    return f"{_signed(ratio)} %{between}"
+    between = f" ({signed(low)} to {signed(high)} %)" if bounded else ""
+    return f"{signed(ratio)} %{between}"
 
 
 def less_or_more(
@@ -65,7 +65,7 @@ def less_or_more(
         return f"{percent(100 * abs(ratio - 1))} % {less if ratio < 1 else more}"
     if low <= 1 <= high:
         neither = f"neither clearly {less.partition(' ')[0]} nor {more}"
-        return f"{neither} ({_signed(low)} to {_signed(high)} %)"
+        return f"{neither} ({signed(low)} to {signed(high)} %)"
     least, most = sorted(100 * abs(x - 1) for x in (low, high))
     change_pct = percent(100 * abs(ratio - 1))
     return f"{change_pct} % {less if ratio < 1 else more} ({percent(least)} to {percent(most)} %)"
@@ -87,7 +87,7 @@ def moved(ratio: float, low: float, high: float, what: str) -> str:
         words = (
             "did not clearly change {}" if high / low < OPEN else "showed no certain effect on {}"
         )
-        return f"{words.format(what)} ({_signed(low)} to {_signed(high)} %)"
+        return f"{words.format(what)} ({signed(low)} to {signed(high)} %)"
     verb = "raised" if ratio > 1 else "lowered"
     return f"{verb} {what} by {less_or_more(ratio, low, high, '', '').replace(' %  (', ' % (')}"
 
@@ -96,7 +96,8 @@ def _bounded(low: float, high: float) -> bool:
     return math.isfinite(low) and math.isfinite(high) and low < high
 
 
-def _signed(ratio: float) -> str:
+def signed(ratio: float) -> str:
+    """Write a ratio as a signed percentage, without its unit."""
     return f"{'+' if ratio > 1 else ''}{percent(100 * (ratio - 1))}"
 
 

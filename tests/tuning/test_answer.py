@@ -46,7 +46,7 @@ def test_the_answer_has_the_gain_its_interval_and_what_is_restarted():
     text = answer.sentence(outcome(WINNER), wanted(), {BOTH: ratios})
     assert text == (
         "These two settings together gave 14 % more queries/s (9 to 19 %). "
-        "That holds for the hours of the search; on another day, expect +5.5 to +29.9 %. "
+        "That holds for the hours of the search; on another day, expect +5.5 to +30 %. "
         "With them: p95 8 % less (3 to 13 %). For them, the MySQL servers are restarted."
     )
 

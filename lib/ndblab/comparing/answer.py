@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.comparing import choice, knobs, made
 from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED, WITHIN, Judged, outcome
-from ndblab.formatting import count, listed
+from ndblab.formatting import count, listed, signed
 from ndblab.planning import setting_value
 from ndblab.statistics import recordings
 from ndblab.statistics.estimate import Estimate
@@ -126,10 +126,12 @@ def another_day(ratio: Estimate, goal: str = "throughput") -> str:
     """Say in which range a change is expected on another day; empty where nothing is known of that.
 
     >>> another_day(Estimate(1.14, 1.09, 1.19))
-    'on another day, expect +5.5 to +29.9 %'
+    'on another day, expect +5.5 to +30 %'
     """
     expected = recordings.another_day(ratio, goal)
-    return f"on another day, expect {_interval(expected)}" if expected.bounded else ""
+    if not expected.bounded:
+        return ""
+    return f"on another day, expect {signed(expected.low)} to {signed(expected.high)} %"
 
 
 def _guard(name: str, ratio: Estimate, within: float) -> str:

@@ -92,7 +92,8 @@ RESTARTS_FOR = {
     knobs.ROLLING_NEW_TABLES: "the data nodes are restarted one after the other, and the tables "
     "made anew",
     knobs.SYSTEM: "all nodes are stopped and started",
-    knobs.INITIAL: "all data nodes are started with --initial, which deletes the data: back it up first",
+    knobs.INITIAL: "all data nodes are started with --initial, which deletes the data: back it up "
+    "first",
 }
 _PLANNED = {
     "DataMemory": "data_bytes",

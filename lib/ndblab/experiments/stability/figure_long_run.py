@@ -42,8 +42,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     if _kept(repeats) is not None:
         every = count(sum(len(run.spans) for run in repeats.runs), "checkpoint")
         notes.append(
-            f"Circles: cycles of {count(len(repeats.runs), 'run')} with {every}, each from the middle "
-            "of the gap before a checkpoint to that after it. Checkpoints less than "
+            f"Circles: cycles of {count(len(repeats.runs), 'run')} with {every}, each from the "
+            "middle of the gap before a checkpoint to that after it. Checkpoints less than "
             f"{LEAST_GAP_S:g} s apart share a cycle. Whiskers: 95 % confidence interval."
         )
         notes += published.note(anchors)
