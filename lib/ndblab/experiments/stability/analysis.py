@@ -121,9 +121,7 @@ def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
         if not math.isnan(half)
     ]
     unknown = [
-        f"{formatting.plain(length_s)} s"
-        for length_s, half in halves.items()
-        if math.isnan(half)
+        f"{formatting.plain(length_s)} s" for length_s, half in halves.items() if math.isnan(half)
     ]
     parts = [f"unknown after {formatting.listed(unknown)}"] if unknown else []
     parts += [f"known to within {formatting.listed(known)}"] if known else []
