@@ -102,7 +102,7 @@ def test_the_deviation_between_days_is_found_in_effects_measured_twice() -> None
 @pytest.mark.parametrize("effect", [0.1, 0.9])
 def test_the_range_holds_95_percent_of_other_days(effect: float) -> None:
     """Days deviate as they do in the recordings, and so does the day of measurement."""
-    rng, draws, error = np.random.default_rng(8), 2000, 0.03
+    rng, draws, error = np.random.default_rng(8), 2000, 0.01
     first, second = effect * (1 + rng.normal(0, recordings.DAYS["throughput"].share, (2, draws)))
     held = []
     for mean, then in zip(first + rng.normal(0, error, draws), second, strict=True):

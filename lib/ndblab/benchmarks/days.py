@@ -150,7 +150,7 @@ def _holds(pair: Pair, apart: Apart) -> bool:
     return expected.low <= math.exp(pair.later.value) <= expected.high
 
 
-def simulated(number: int = 50) -> list[Row]:
+def simulated(number: int = 40) -> list[Row]:
     """Search in simulated hours, and return how often the next day's gain is in the range."""
     rows = []
     worlds = {"a cheap handicap": partial(tuning.handicap, "cheap"),
