@@ -118,7 +118,7 @@ def test_the_first_sentence_of_figure_6_is_true_of_its_figure(
     planted = [found.recording.planted_qps(16, c) / found.recording.planted_qps(8, c)
                for c in clients]  # fmt: skip
     ratio = float(np.exp(np.mean(np.log(planted))))
-    said = re.search(r"(more|fewer|about)", sentence)
+    said = re.search(r"(neither|more|fewer)", sentence)
     assert said, sentence
     wrong = {"more": ratio < 1, "fewer": ratio > 1}.get(said[1], abs(np.log(ratio)) > PRECISION)
     assert not wrong, f"{sentence}, planted {ratio}"

@@ -36,7 +36,7 @@ def over(*finalists: Finalist) -> SimpleNamespace:
     plain |= {"sentence": answer.sentence(outcome, wanted, changes), "effects": [
         {"name": "servers=2", "ratio": 1.02, "low": 0.98, "high": 1.06}]}  # fmt: skip
     manifest = {"experiment": "tune", "answer": json.loads(json.dumps(plain))}
-    return SimpleNamespace(manifest=manifest, experiment="tune")
+    return SimpleNamespace(manifest=manifest, experiment="tune", budget="shared")
 
 
 def test_confirmed_gains_stand_beside_what_the_search_had_seen():
@@ -81,7 +81,8 @@ def test_what_a_search_doubts_is_not_recommended():
         "the MySQL servers are restarted.",
     }
     for plain in (known, older):
-        told = answers.answer("tune", pd.DataFrame(), SimpleNamespace(manifest={"answer": plain}))
+        data.manifest["answer"] = plain
+        told = answers.answer("tune", pd.DataFrame(), data)
         assert "14 % more queries/s (9 to 19 %)" in told.certain[0]
         assert told.certain[-1] == (
             "the search saw a gain from ndb_cluster_connection_pool=1; "
