@@ -71,8 +71,7 @@ def counted(every: pd.DataFrame) -> str:
     return (
         f"Of {len(every)} claims, {int(readings.sum())} are readings of `ndb_top`, shown and not "
         f"judged. The other {len(claims)} rest on {measured} measurements: {words}. "
-        "Claims that rest on one measurement count once: as reproduced only if all that were "
-        "tested are. "
+        "Claims on one measurement count once: as reproduced only if all tested ones are. "
         f"These hosts decide {decided or 'none'} of the {len(of_figures)} claims on the brief's "
         "figures."
     )

@@ -31,10 +31,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
         f"key lookups/s with all CPUs: {'; '.join(rates)}{within_one_start(dataset.slices)}",
-        Advice(
-            "Where key lookups use up the CPUs, look up keys in IN lists; where that is "
-            "impossible, use the NDB API"
-        ),
+        Advice("Where key lookups use up the CPUs, use IN lists, else the NDB API"),
     ]
 
 

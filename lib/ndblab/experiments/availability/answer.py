@@ -222,8 +222,8 @@ def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
     """
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
-            "Let more than one process arbitrate: as measured, MySQL servers on other hosts with "
-            "ArbitrationRank=2, or, as documented, a second management node"
+            "Let others arbitrate, too: MySQL servers on other hosts (ArbitrationRank=2), as here, "
+            "or a second management node"
         )
     elif LOST_ARBITRATOR in lost:
         yield Advice(
