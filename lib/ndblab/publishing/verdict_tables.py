@@ -71,7 +71,7 @@ def counted(every: pd.DataFrame) -> str:
     return (
         f"Of {len(every)} claims, {int(readings.sum())} are readings of `ndb_top`, shown and not "
         f"judged. The other {len(claims)} rest on {measured} measurements: {words}. "
-        "Claims on one measurement count once: as reproduced only if all tested ones are. "
+        "Claims on one measurement count once, with their worst verdict. "
         f"These hosts decide {decided or 'none'} of the {len(of_figures)} claims on the brief's "
         "figures."
     )

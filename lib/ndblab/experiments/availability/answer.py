@@ -222,8 +222,8 @@ def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
     """
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
         yield Advice(
-            "Let others arbitrate, too: MySQL servers on other hosts (ArbitrationRank=2), as here, "
-            "or a second management node"
+            "Set ArbitrationRank=2 for MySQL servers on other hosts, or run a second management "
+            "node"
         )
     elif LOST_ARBITRATOR in lost:
         yield Advice(

@@ -47,4 +47,4 @@ def _measured(dataset: Dataset) -> Iterator[str]:
             of = held(dataset, name)
             yield f"{where}, ndb_cluster_connection_pool=8 gave {did}{of}"
             if name == "pools-1-8" and ratio.high < 1:
-                yield Advice("Keep it below the number of cores, as the manual says")
+                yield Advice("Keep it below the number of cores")

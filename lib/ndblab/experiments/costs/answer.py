@@ -46,13 +46,11 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             means = _consequence(cost, qps)
             more, _, clients = analysis.sides(data.slices, name).partition(", ")
             servers, _, fewer = more.partition(" instead of ")
-            than, them = ("one", "it") if fewer == "1" else (fewer, "them")
+            than = "one" if fewer == "1" else fewer
             did = less_or_more(*qps, *(f"{much} {than}" for much in _MUCH))
-            idle = count(int(servers.split()[0]) - int(fewer), "idle server")
-            beside = "" if load == "{}" else f". The {than} had {idle} beside {them}"
             yield (
                 f"with {load.format(clients.removesuffix(' in all'))}, {servers} did {did}"
-                f"{held(data, name)}{beside}. A query took {_changed(cost, 'CPU')}"
+                f"{held(data, name)}. A query took {_changed(cost, 'CPU')}"
                 f"{'' if means in ('', said) else f'. {means}'}"
             )
             said, load = means, "{}"
