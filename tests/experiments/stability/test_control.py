@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from experiments.stability.made_up import with_control
 from experiments.stability.test_checks import long_run
 from made_up import verdict
 from ndblab.experiments.stability import control
+from ndblab.judging import answers
 from ndblab.machine.local import LOCAL
+from ndblab.publishing import drawing
 
 # Of a control on a virtual machine; the last line was cut when it ended.
 WRITTEN = "100.9 512340 0.010021\n101.9 512340 0.011300\n102.9 512340 0.0101"
@@ -70,3 +74,20 @@ def test_a_claim_on_the_whole_run_asks_for_steady_sixths():
     assert "higher in one sixth of the run than in another" in slower.reason
     noisy = verdict(with_control(long_run(loss=0.2), 0.05), "F1-drift")
     assert noisy.verdict in ("contradicted", "differs here")
+
+
+def test_the_answer_says_how_much_of_the_spread_is_the_hosts():
+    """The reader sees both ranges, of throughput and of the host's speed."""
+    data = with_control(long_run(spread=0.03), 0.01)
+    table = pd.DataFrame([verdict(data, "F1-stable")])
+    said = " ".join(answers.answer("stability", table, data).certain)
+    found = re.search(r"host's own speed differed from its mean by (\S+) to (\S+) % in 95 %", said)
+    assert found is not None
+    assert [float(end) for end in found.groups()] == pytest.approx([-2, 2], abs=0.2)
+
+
+def test_the_figure_shows_the_control_where_one_ran():
+    """A panel more, which the words describe."""
+    data = with_control(long_run(spread=0.03), 0.01)
+    axes = drawing.draw("1", data)[1].axes
+    assert [ax.get_ylabel().split(",")[0] for ax in axes][-1] == "Host's speed"

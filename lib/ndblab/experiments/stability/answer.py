@@ -9,7 +9,9 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability import control
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
+from ndblab.experiments.stability.checks.conditions import RANGE
 from ndblab.formatting import duration, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause
@@ -69,13 +71,20 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
 
 def _band(dataset: Dataset, during: str) -> Iterator[str]:
     """Say how close to its mean throughput stayed, and what that demands of a comparison."""
-    seconds = stability.samples(stability.longest(dataset.runs), dataset.intervals)
+    run = stability.longest(dataset.runs)
+    seconds = stability.samples(run, dataset.intervals)
     qps = stability.steadiness(seconds).loc["qps"]
     low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))
     yield (
         f"{_quotas(dataset)}throughput in 95 % of the seconds {during} differed from its mean "
         f"by {low:+.0f} to {high:+.0f} %"
     )
+    if not (speed := control.of_run(dataset.tables["control"], run)).empty:
+        slow, fast = (100 * (speed.quantile(end) / speed.mean() - 1) for end in RANGE)
+        yield (
+            "the host's own speed differed from its mean by "
+            f"{slow:+.1f} to {fast:+.1f} % in 95 % of the same seconds"
+        )
     if high - low > _WIDE_PCT:
         yield Advice("Compare two settings in turns of seconds, not one run after the other")
 

@@ -93,6 +93,12 @@ def parse(text: str, began_s: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def of_run(control: pd.DataFrame, run: pd.Series) -> pd.Series:
+    """Return the `speed` of the control beside a run; empty if none ran."""
+    own = control[control["run_id"].astype(str) == str(run["run_id"])]
+    return speed(own[own["t_s"] <= float(run["duration_s"])])
+
+
 def speed(control: pd.DataFrame) -> pd.Series:
     """Return steps per second of CPU time, second by second, by `t_s`."""
     used = control[control["cpu_s"] > 0]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab.experiments.stability import analysis, checkpoint_cost, figure_long_run
+from ndblab.experiments.stability import analysis, checkpoint_cost, control, figure_long_run
 from ndblab.experiments.stability.checkpoint_cost import Run
 from ndblab.figures import published, selection, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
@@ -28,18 +28,24 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     """Draw the longest good run, with the published bands around the means."""
     long = _longest(tables)
     unit_s, unit = timeline.unit(long.samples["t_s"].max())
-    axes = figure.subplots(2, 1, sharex=True)
+    speed = _speed(long, tables)
+    heights = (3, 3) if speed.empty else (3, 3, 2)
+    axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     beyond = 0
-    for ax, quantity in zip(axes, (QPS, P95), strict=True):
-        theirs = _published(anchors, quantity)
-        beyond += _samples(ax, long, quantity, unit_s, theirs)
+    for ax, quantity in zip(axes[:2], (QPS, P95), strict=True):
+        values = _percent(long, quantity).set_axis(long.samples["t_s"])
+        beyond += _samples(ax, values, quantity.colour, unit_s, _published(anchors, quantity))
         name = quantity.name.replace("95th percentile", "p95")
         ax.set_ylabel(f"{name},\n% of its mean", color=quantity.colour)
-    axes[1].set_xlabel(f"Time after the warm-up, {unit}")
+    axes[-1].set_xlabel(f"Time after the warm-up, {unit}")
+    if not speed.empty:
+        beyond += _samples(axes[2], speed, style.TEAL, unit_s, _published(anchors, QPS))
+        axes[2].set_ylabel("Host's speed,\n% of its mean", color=style.TEAL)
     notes = [f"{count(len(long.samples), 'sample')}; thick: running median."]
     notes += ["Grey: the published band around its mean."] if anchors else []
     notes.append("Circles: outliers.")
     notes += [f"Triangles: {count(beyond, 'sample')} beyond the panel."] if beyond else []
+    notes += [] if speed.empty else ["Bottom: equal work of a process beside the cluster."]
     return Head(_title(long, anchors), notes + _events(axes[0], long, unit_s, tables))
 
 
@@ -60,6 +66,12 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
                 f"{plain(row['low_95'])} to {plain(row['high_95'])} {quantity.unit}; trend: "
                 f"{_trend(row)}."
             )
+    if not (speed := _speed(long, tables)).empty:
+        low, high = speed.quantile([0.025, 0.975]) - 100
+        words.append(
+            "A process that does equal work beside the cluster shows the speed of the host: for "
+            f"95 % of seconds {low:+.1f} to {high:+.1f} % from its mean."
+        )
     return [*words, *published.sentence(anchors, by_series=True)]
 
 
@@ -67,6 +79,12 @@ def _longest(tables: Tables) -> Run:
     longest = analysis.longest(figure_long_run.sampled(tables))
     no_events = {"events": pd.DataFrame(columns=["run_id", "t_s", "event"])}
     return checkpoint_cost.of_run(longest, ChainMap({}, tables, no_events))
+
+
+def _speed(long: Run, tables: Tables) -> pd.Series:
+    """Return the speed of the control in percent of its mean; empty if none ran."""
+    speed = control.of_run(tables["control"], long.row) if "control" in tables else pd.Series()
+    return 100 * speed / speed.mean()
 
 
 def _percent(long: Run, quantity: Quantity) -> pd.Series:
@@ -86,11 +104,11 @@ def _published(anchors: Anchors, quantity: Quantity) -> tuple[float, float] | No
 
 
 def _samples(
-    ax: Axes, long: Run, quantity: Quantity, unit_s: int, band: tuple[float, float] | None
+    ax: Axes, by_second: pd.Series, colour: str, unit_s: int, band: tuple[float, float] | None
 ) -> int:
-    """Draw the samples and the published band; return how many are beyond the panel."""
-    times, values = long.samples["t_s"] / unit_s, _percent(long, quantity)
-    timeline.draw(ax, times, values, quantity.colour)
+    """Draw samples and the published band, in percent; return how many are beyond the panel."""
+    times, values = pd.Series(by_second.index) / unit_s, by_second.reset_index(drop=True)
+    timeline.draw(ax, times, values, colour)
     ax.axhline(100, color=style.INK, lw=0.8, zorder=1)
     if band is not None:
         ax.axhspan(*band, fc=style.INK, ec=style.INK, alpha=0.25, lw=1.2, zorder=3)
@@ -147,7 +165,7 @@ def _trend(row: pd.Series) -> str:
 FIGURES = {
     "1": Entry(
         "How stable are throughput and latency over a long run?",
-        paint, describe, ("runs", "intervals"), height_in=4.6, one_workload=True, under_quotas=True,
+        paint, describe, ("runs", "intervals"), height_in=5.4, one_workload=True, under_quotas=True,
     ),
     **figure_long_run.FIGURES,
 }  # fmt: skip

@@ -76,8 +76,7 @@ def steady_host(claim: Claim, evidence: Evidence) -> State:
     allowed = _of_seconds(claim)
     states = []
     for _, run in at_best(evidence).iterrows():
-        own = beside[beside["run_id"].astype(str) == str(run["run_id"])]
-        speed = control.speed(own[own["t_s"] <= float(run["duration_s"])])
+        speed = control.of_run(beside, run)
         if len(speed) < series.SECTIONS:
             raise MissingData("the control beside the run has too few seconds")
         states.append(
