@@ -101,6 +101,7 @@ def test_the_recorded_search_is_told_without_recommending_what_it_doubts():
     assert "7 settings that together gave 152 % more queries/s" in told.certain[0]
     assert any("in doubt: " in text and "ndb_join_pushdown=OFF" in text for text in told.certain)
     assert not any("ndb_join_pushdown" in advice for advice in told.advice)
+    assert told.advice[-1].startswith("With servers=1 no other MySQL server takes over")
     assert too_long(str(told)) == []
 
 

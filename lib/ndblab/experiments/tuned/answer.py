@@ -52,6 +52,8 @@ def _confirmed(known: Mapping[str, Any], is_divided: bool) -> Iterator[str]:
         tried = f"try {which} first"
     every = "all settings" if unsure and sure else "that"
     yield Advice(f"on such a host, under such a load, {tried}; for {every}, {_restarts(known)}")
+    if "servers=1" in own:
+        yield Advice("With servers=1 no other MySQL server takes over: weigh that against the gain")
 
 
 def _beside(known: Mapping[str, Any], them: str) -> Iterator[str]:
