@@ -17,13 +17,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.experiments.stability.checks.conditions import (
-    NEAR,
-    RANGE,
-    WINDOWS_S,
-    at_best,
-    written,
-)
+from ndblab.experiments.stability.checks.conditions import NEAR, RANGE, WINDOWS_S, at_best, written
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.evidence import Evidence, at, p95_widened
