@@ -82,6 +82,16 @@ def test_a_recording_of_the_opposite_leaves_it_open() -> None:
     assert "one recording alone is contradicted" in row.reason or row.high > 1
 
 
+def test_no_recording_contradicts_a_source_that_speaks_of_its_own_machine() -> None:
+    """Neither together nor alone."""
+    own = replace(CLAIM, scope=publication.MACHINE)
+    newest = replace(recording(1.2), earlier=(recording(1.21),))
+    row = judge.judge(newest, [own.id], [own]).iloc[0]
+    assert row.verdict == verdict.DIFFERS
+    assert row.reason.count("(differs here)") == 2
+    assert verdict.CONTRADICTED not in row.reason
+
+
 def test_each_recording_is_shown_with_its_host() -> None:
     """Two kinds of host in one verdict are named."""
     here, there = recording(0.8), recording(0.81)

@@ -45,11 +45,15 @@ class Kind:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The kinds that are compared, and the one that all are divided by."""
+    """The kinds that are compared, and the one that all are divided by.
+
+    With `is_pooled`, claims on it take all recordings together, and the figure shows one of them.
+    """
 
     over: Kind
     kinds: tuple[Kind, ...]
     scaled_note: str
+    is_pooled: bool = False
 
 
 def entry(question: str, kinds: Comparison) -> Entry:
@@ -182,7 +186,8 @@ def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
     if len(comparison.kinds) > 1:
         return _largest(over, ratios)
     found = [_found(rows) for _, rows in ratios.groupby("workload", sort=False)]
-    title = f"{comparison.kinds[0].name} instead of {over}: {'; '.join(found)}"
+    alone = ", in this recording" * comparison.is_pooled
+    title = f"{comparison.kinds[0].name} instead of {over}{alone}: {'; '.join(found)}"
     return title[0].upper() + title[1:]
 
 

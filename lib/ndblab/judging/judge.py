@@ -131,6 +131,10 @@ def _in_scope(
     inside = {ANY, MACHINE} if on_brief_host and claim.source in _OF_THE_BRIEF else {ANY}
     inside |= {HOSTS} if on_own_hosts else set()
     limits = [limit for limit in claim.scope.split(", ") if limit not in inside]
+    if limits:
+        # Recordings alone were judged without the scope.
+        numbers = finding.numbers.replace(f"({CONTRADICTED}", f"({DIFFERS}")
+        finding = replace(finding, numbers=numbers)
     if finding.verdict in (REPRODUCED, CONTRADICTED) and limits:
         why = f"{finding.why}, which the source says of its own {listed(limits)}"
         word = DIFFERS if finding.verdict == CONTRADICTED else finding.verdict

@@ -73,7 +73,8 @@ def open_yet(rows: pd.DataFrame) -> str:
     number = int((allowed & (rows["verdict"] != verdict.REPRODUCED)).sum())
     if not number:
         return ""
-    return f"{number} more point the published way, from one cluster start each."
+    point, each = ("points", "") if number == 1 else ("point", " each")
+    return f"{number} more {point} the published way, from one cluster start{each}."
 
 
 def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> Figure:

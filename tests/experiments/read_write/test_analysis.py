@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from experiments import planned
@@ -31,6 +33,15 @@ def test_what_was_not_measured_is_empty() -> None:
     assert variations.ratios(few["slices"]).empty
     with pytest.raises(MissingData):
         variations.of({**TABLES, "runs": TABLES["runs"].iloc[:0]})
+
+
+def test_cpus_that_a_recording_lacks_are_those_of_an_earlier_one() -> None:
+    """The newest with a measurement counts; without any there is none."""
+    few = {**TABLES, "slices": TABLES["slices"].iloc[:0]}
+    earlier = (SimpleNamespace(tables=TABLES), SimpleNamespace(tables=few))
+    used = variations.undivided_cpus(SimpleNamespace(tables=few, earlier=earlier))
+    assert used["mysqld"] == pytest.approx(0.6)
+    assert variations.undivided_cpus(SimpleNamespace(tables=few, earlier=())).empty
 
 
 def test_ratios_of_lookups_count_keys() -> None:

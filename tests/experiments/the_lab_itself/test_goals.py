@@ -53,7 +53,7 @@ def test_differences_closer_than_identical_sides_agree_are_not_to_be_acted_on():
         assert f"below {percent(off_pct[design])} % {design}" in answer.advice[0]
     assert off_pct["in a duet"] < off_pct["in alternation"] / 2
     assert "60 blocks of identical sides were measured" in answer.certain
-    assert any("of decisions on identical sides" in said for said in answer.certain)
+    assert any("of resampled decisions on identical sides" in said for said in answer.certain)
 
 
 def test_a_costly_monitor_misses_its_goal_and_few_blocks_leave_it_open():

@@ -21,6 +21,18 @@ def test_where_quotas_rule_a_claim_out_the_measured_change_is_still_told() -> No
     assert said[1].startswith("under CPU quotas, the change against TCP was +25 %")
 
 
+def test_a_gain_of_open_size_is_still_a_gain() -> None:
+    """The interval excludes no gain and not the published one; one start says nothing of others."""
+    sides = {"a": (1, 8, {"qps": 1250.0}), "b": (1, 8, {"qps": 1000.0})}
+    data = contrasted(double(servers=(1,)), "reads-best", sides, claims=("T-shm-gain",))
+    ends = {"measured": 1.09, "low": 1.01, "high": 1.19, "published": "1.2"}
+    row = {"id": "T-shm-gain", "verdict": "inconclusive", **ends}
+    told = "with point selects, shared memory raised throughput by 9 % (1 to 19 %, together)"
+    for reason, is_told in (("all recordings together: 1.09", 1), ("one cluster start only", 0)):
+        said = gain(data, pd.DataFrame([{**row, "reason": reason}]))
+        assert (told in said) == is_told
+
+
 def test_what_spinning_does_is_told_only_where_it_is_clear() -> None:
     """Around no change, a cause would be given for nothing."""
     data = recorded.obtain("shm-vs-tcp")

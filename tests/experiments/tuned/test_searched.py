@@ -64,7 +64,7 @@ def test_the_answer_is_the_search_s_own_sentence():
     assert "14 % more queries/s (9 to 19 %)" in said
     assert "on another day, expect +5.5 to +30 %" in said
     assert "p95 8 % less (3 to 13 %)" in said
-    assert said.endswith("for that, the MySQL servers are restarted.")
+    assert said.endswith("For that, the MySQL servers are restarted.")
     assert "a gain of more than 4.0 % is excluded" in str(
         answers.answer("tune", pd.DataFrame(), over())
     )
@@ -91,7 +91,7 @@ def test_what_a_search_doubts_is_not_recommended():
         [advice] = told.advice
         assert "try ndb_cluster_connection_pool=1 first" in advice
         assert "ndb_batch_size" not in advice
-        assert advice.endswith("for all settings, the MySQL servers are restarted")
+        assert advice.endswith("For all settings, the MySQL servers are restarted")
 
 
 def test_the_recorded_search_is_told_without_recommending_what_it_doubts():
@@ -101,6 +101,8 @@ def test_the_recorded_search_is_told_without_recommending_what_it_doubts():
     assert "7 settings that together gave 152 % more queries/s" in told.certain[0]
     assert any("in doubt: " in text and "ndb_join_pushdown=OFF" in text for text in told.certain)
     assert not any("ndb_join_pushdown" in advice for advice in told.advice)
+    assert told.advice[0].endswith("--initial, which deletes the data: back it up first")
+    assert told.advice[-1].startswith("With servers=1 no other MySQL server takes over")
     assert too_long(str(told)) == []
 
 

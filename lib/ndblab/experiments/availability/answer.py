@@ -221,7 +221,7 @@ def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
     `lost` are the faults that lost acknowledged writes.
     """
     if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
-        yield Advice("Set ArbitrationRank=2 for MySQL servers on other hosts")
+        yield Advice("Set ArbitrationRank=2 for MySQL servers on hosts without data nodes")
     elif LOST_ARBITRATOR in lost:
         yield Advice(
             "Documented, not measured here: let more than one process arbitrate, a second "

@@ -79,13 +79,16 @@ def gave_up(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("A-host-loss")
 def host_loss(claim: Claim, evidence: Evidence) -> Finding:
-    """Measure how long no query succeeds after the host of a data node lost its power."""
+    """Measure how long no query succeeds after the host of a data node lost its power.
+
+    A client that gives up notices, however short the gap.
+    """
     runs = _runs(evidence, LOST_HOST)
     gave_up, clients = int(runs["gave_up_clients"].max()), int(runs["clients"].max())
     some = f"at most {gave_up}" if gave_up else "none"
     text = f"when a data node's host lost its power, service stopped for {_gap(runs)} at most, and "
     text += f"{some} of {count(clients, 'client')} gave up after one retry"
-    return _finding(claim, evidence, runs, float(runs["longest_gap_s"].max()), text, ())
+    return _finding(claim, evidence, runs, float(runs["longest_gap_s"].max()), text, (), gave_up)
 
 
 @check("A-heartbeat")

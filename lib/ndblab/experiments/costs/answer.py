@@ -130,11 +130,10 @@ def _past(data: Dataset) -> Iterator[str]:
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
-            decided = qps.low > 1 or qps.high < 1
-            one = within_one_start(data.slices, name) if decided else ""
             yield (
                 f"one server, {analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
-                f"{one}. A query took {_changed(cost, 'CPU of mysqld')}. {_advice(qps)}"
+                f"{held(data, name)}. A query took {_changed(cost, 'CPU of mysqld')}. "
+                f"{_advice(qps)}"
             )
 
 

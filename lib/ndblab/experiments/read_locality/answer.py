@@ -11,7 +11,7 @@ from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
 from ndblab.formatting import moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, in_recordings, within_one_start
+from ndblab.judging.clauses import Advice, Clause, held, in_recordings, within_one_start
 from ndblab.statistics import contrasts
 
 _GAINS = {
@@ -67,7 +67,8 @@ def _gained(dataset: Dataset) -> Iterator[str]:
     ratios = {name: contrasts.measured_ratio(dataset.slices, name) for name in _GAINS}
     for name, ratio in ratios.items():
         if ratio.bounded:
-            yield f"on one host, {_GAINS[name]} {moved(*ratio, 'throughput')}"
+            did = moved(*ratio, "throughput")
+            yield f"on one host, {_GAINS[name]} {did}{held(dataset, name)}"
     if ratios[FULLY_REPLICATED].low > 1:
         yield Advice(
             "Fully replicate tables that are read often and rarely written: the manual says that "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,6 +15,9 @@ from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import contrasts, summary
 from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
 from ndblab.statistics.estimate import Estimate
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
 
 SERVERS, MORE_SERVERS, FILTER, DATA_NODES = "servers-1-2", "servers-2-4", "filter", "data-nodes"
 PROCESSES, LOOKUPS, UNDIVIDED = "processes-4", "lookups", "undivided"
@@ -69,6 +73,12 @@ def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
     top = runs[runs["servers"] == most]
     cpus = _cpus(tables["slices"], tables["processes"])
     return Variations(plain, split[alike], lookups.best(top), cpus, most)
+
+
+def undivided_cpus(newest: Dataset) -> pd.Series:
+    """Return the CPUs (`Variations.cpus`) of the newest recording that has them; empty if none."""
+    known = [of(recording.tables).cpus for recording in (newest, *reversed(newest.earlier))]
+    return next((cpus for cpus in known if len(cpus)), known[0])
 
 
 def ratio(slices: pd.DataFrame, contrast: str) -> Estimate:

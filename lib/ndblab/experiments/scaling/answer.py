@@ -44,8 +44,8 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "B-sockets",
-            "clients over TCP/IP got {value_fall_pct} fewer queries/s than over Unix sockets "
-            "{interval_fall_pct}",
+            f"{_quotas(dataset)}clients over TCP/IP got {{value_fall_pct}} fewer queries/s than "
+            "over Unix sockets {interval_fall_pct}",
             "clients over TCP/IP got no fewer queries/s than over Unix sockets ({change})",
             "whether clients over TCP/IP get fewer queries/s than over Unix sockets",
         ),

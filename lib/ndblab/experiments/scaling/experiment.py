@@ -10,7 +10,7 @@ from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, TWINS, Cont
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
-from ndblab.experiments.scaling import THREADS_OF_32
+from ndblab.experiments.scaling import SMALL_SERVERS, THREADS_OF_32
 from ndblab.planning import cpu_budget, profile
 from ndblab.workloads import sysbench
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from ndblab.workloads.load_generator import Job
 
 
-SMALL_SERVERS, SLOWER_SERVERS = "small-servers", "slower-servers"
+SLOWER_SERVERS, BALANCED = "slower-servers", "balanced-threads"
 TCP_CLIENTS, REDO_SMALL = "tcp-clients", "redo-small"
-BALANCED = "balanced-threads"
 """Names of variants."""
 PAST_PEAK = 32
 """The brief shows NDB threads (Figure 5) at 1024 clients, 32 times those of its server's peak."""

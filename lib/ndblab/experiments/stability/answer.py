@@ -12,13 +12,14 @@ from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability import control
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.experiments.stability.checks.conditions import RANGE
-from ndblab.formatting import duration, less_or_more
+from ndblab.formatting import count, duration, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause
-from ndblab.judging.verdict import NOT_TESTABLE
+from ndblab.judging.verdict import CONTRADICTED, DIFFERS, NOT_TESTABLE, REPRODUCED
 
 _WIDE_PCT = 10
 """Width of a band beyond which a run cannot tell small differences from chance."""
+_DECIDED = REPRODUCED, CONTRADICTED, DIFFERS
 
 
 @answers("stability")
@@ -27,7 +28,7 @@ def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     duration_s = stability.longest(dataset.runs)["duration_s"]
     during = f"of {duration(float(duration_s))}"
     return [
-        *_band(dataset, during),
+        *_band(dataset, table, during),
         Clause(
             "F1-stable",
             f"throughput stayed within {{value_pct}} of its middle in 95 % of the seconds {during} "
@@ -69,17 +70,23 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     ]
 
 
-def _band(dataset: Dataset, during: str) -> Iterator[str]:
-    """Say how close to its mean throughput stayed, and what that demands of a comparison."""
+def _band(dataset: Dataset, table: pd.DataFrame, during: str) -> Iterator[str]:
+    """Say how close to its mean throughput stayed, and what that demands of a comparison.
+
+    A verdict on F1-stable says the same of its middle. Without a control it has none.
+    """
     run = stability.longest(dataset.runs)
     seconds = stability.samples(run, dataset.intervals)
     qps = stability.steadiness(seconds).loc["qps"]
     low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))
-    yield (
-        f"{_quotas(dataset)}throughput in 95 % of the seconds {during} differed from its mean "
-        f"by {low:+.0f} to {high:+.0f} %"
-    )
-    if not (speed := control.of_run(dataset.tables["control"], run)).empty:
+    speed = control.of_run(dataset.tables["control"], run)
+    host = ", the host's part unknown" if speed.empty else ""
+    if not table.loc[table["id"] == "F1-stable", "verdict"].isin(_DECIDED).any():
+        yield (
+            f"{_quotas(dataset)}throughput in 95 % of the seconds {during} differed from its mean "
+            f"by {low:+.0f} to {high:+.0f} %{host}"
+        )
+    if not speed.empty:
         slow, fast = (100 * (speed.quantile(end) / speed.mean() - 1) for end in RANGE)
         yield (
             "the host's own speed differed from its mean by "
@@ -98,9 +105,10 @@ def _cost(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     known = (table["id"] == "R-long") & (table["verdict"] == NOT_TESTABLE)
     for row in table[known & (table["low"] < table["high"])].itertuples():
         change = less_or_more(row.measured, row.low, row.high, "lower", "higher")
+        cycles = len(cost.of_longest(dataset.runs, dataset.tables).throughput)
         yield (
             f"{_quotas(dataset)}throughput was {change} over whole checkpoint cycles than between "
-            "checkpoints"
+            f"checkpoints, in {count(cycles, 'cycle')}"
         )
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.statistics.series import SECTIONS
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
@@ -103,9 +102,3 @@ def speed(control: pd.DataFrame) -> pd.Series:
     """Return steps per second of CPU time, second by second, by `t_s`."""
     used = control[control["cpu_s"] > 0]
     return (used["steps"] / used["cpu_s"]).set_axis(used["t_s"])
-
-
-def costs(speed: pd.Series) -> pd.Series:
-    """Return CPU time per step in each sixth of a run, from the speed of its seconds."""
-    part = pd.Series(range(len(speed)), speed.index) * SECTIONS // len(speed)
-    return 1 / speed.groupby(part).mean()

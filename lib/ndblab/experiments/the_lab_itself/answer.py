@@ -46,7 +46,8 @@ def _said(row) -> str:
         return f"{row.goal}: {change(row.measured, row.low, row.high)}"
     ends = f"{percent(row.low)} to {percent(row.high)} %; " if row.low == row.low else ""
     finds = (
-        f"the lab finds a difference in {percent(row.measured)} % of decisions on identical sides"
+        f"the lab finds a difference in {percent(row.measured)} % of resampled decisions on "
+        "identical sides"
     )
     return f"{finds} ({ends}goal: {row.goal})"
 

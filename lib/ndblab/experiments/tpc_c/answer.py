@@ -37,12 +37,9 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             continue
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
         did = moved(row.ratio, row.low, row.high, what)
-        if row.low <= 1 <= row.high:
-            is_open.append(f"{subject} {did}")
-        elif per_transaction:
-            said.append(f"{subject} {did}{within_one_start(dataset.slices, row.contrast)}")
-        else:
-            said.append(f"{subject} {did}{held(dataset, row.contrast)}")
+        one = within_one_start(dataset.slices, row.contrast)
+        of = one if per_transaction else held(dataset, row.contrast)
+        (is_open if row.low <= 1 <= row.high else said).append(f"{subject} {did}{of}")
     return [
         *said,
         *_shares(dataset),

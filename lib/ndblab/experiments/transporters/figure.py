@@ -10,6 +10,7 @@ _TRANSPORTERS = Comparison(
     Kind("TCP", "tcp", DEFAULT, style.OVER_TCP, "s"),
     (Kind("SHM", "shm", DEFAULT, style.THROUGHPUT),),
     "Both sides have the same share of the CPUs as a quota.",
+    is_pooled=True,
 )
 _SPINNING = Comparison(
     Kind("no spinning", "shm", DEFAULT, style.THROUGHPUT),

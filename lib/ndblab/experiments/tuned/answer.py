@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ndblab.comparing import choice, knobs
 from ndblab.dataset import Dataset
 from ndblab.experiments.tuned.searched import COMMAND
 from ndblab.formatting import count, listed
@@ -51,7 +52,9 @@ def _confirmed(known: Mapping[str, Any], is_divided: bool) -> Iterator[str]:
         which = listed(sure) if len(sure) <= _NAMED else "those seen to gain"
         tried = f"try {which} first"
     every = "all settings" if unsure and sure else "that"
-    yield Advice(f"on such a host, under such a load, {tried}; for {every}, {_restarts(known)}")
+    yield Advice(f"on such a host, under such a load, {tried}. For {every}, {_restarts(known)}")
+    if "servers=1" in own:
+        yield Advice("With servers=1 no other MySQL server takes over: weigh that against the gain")
 
 
 def _beside(known: Mapping[str, Any], them: str) -> Iterator[str]:
@@ -69,11 +72,13 @@ def _beside(known: Mapping[str, Any], them: str) -> Iterator[str]:
 
 
 def _restarts(known: Mapping[str, Any]) -> str:
-    """Say what must be restarted; older searches have that in their sentence alone."""
-    if "restarts" in known:
-        return str(known["restarts"])
+    """Say what must be restarted; older searches have that in their sentence alone.
+
+    They do not say either that --initial deletes the data.
+    """
     whole = known["sentence"].rstrip(".").partition(". ")[0]
-    return str(whole.partition("; ")[2])
+    told = str(known.get("restarts", whole.partition("; ")[2]))
+    return choice.RESTARTS_FOR[knobs.INITIAL] if "--initial" in told else told
 
 
 def _place(known: Mapping[str, Any]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from ndblab.error import MissingData
@@ -11,20 +13,22 @@ from ndblab.formatting import significant
 from ndblab.judging.conditions import State, condition, demanded
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import allowed
 from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import series, summary
 
 # The warm-up after which, by the brief, a measurement as short as a window is enough, and how long
 # a run must be to show it.
 WARMUP_S, RUN_S = 120, 600
+# Windows as short as the brief's measurements, the first of which decides; and the distance from
+# the mean that counts as near.
+WINDOWS_S, NEAR = (120, 60), 0.03
 # Sources give the range of a curve, not of every second: the central 95 % of seconds stand for it.
 RANGE = (0.025, 0.975)
 
 # Above this share of the host's CPUs, unrelated processes may explain what varies. The kernel and
 # system services take some 3 % beside a saturated cluster.
 QUIET_PCT = 6
-STEADY_PCT = 6
-"""How much a host may vary for the published band of 3 % to either side."""
 STOLEN_PCT = 1
 """Where the hypervisor takes more, it may be what varies: stolen time comes in bursts."""
 
@@ -64,55 +68,47 @@ def quiet(claim: Claim, evidence: Evidence) -> State:
 
 @condition("steady-host")
 def steady_host(claim: Claim, evidence: Evidence) -> State:
-    """The host stays as fast as the claim allows throughput to vary, by a control beside the run.
+    """The speed of a control beside the run does itself what the claim says of throughput.
 
-    For a claim on seconds that is the central 95 % of the control's seconds; for one on the whole
-    run, sixths of it. Without a control, what varies may be the host or NDB. The load generator's
-    own CPU per query does not tell: per second it hardly changes, so it is one over throughput.
+    Without a control, what varies may be the host or NDB. The load generator's own CPU per query
+    does not tell: per second it hardly changes, so it is one over throughput.
     """
     beside = evidence.dataset.tables["control"]
     if beside.empty:
         return State(False, "no control was recorded beside the run: what varies may be the host")
-    allowed = _of_seconds(claim)
+    least = WINDOWS_S[0] if claim.id == "W-warmup" else series.SECTIONS
     states = []
     for _, run in at_best(evidence).iterrows():
         speed = control.of_run(beside, run)
-        if len(speed) < series.SECTIONS:
+        if len(speed) <= least:
             raise MissingData("the control beside the run has too few seconds")
-        states.append(
-            _by_sixths(control.costs(speed)) if allowed is None else _by_seconds(speed, allowed)
-        )
+        states.append(_alike(claim, speed))
     return next((state for state in states if not state.holds), states[0])
 
 
-def _of_seconds(claim: Claim) -> float | None:
-    """Return how far a claim lets seconds be from their middle, as a share; None for other claims.
+def _alike(claim: Claim, speed: pd.Series) -> State:
+    """Return whether the seconds of a control meet a claim on those of throughput.
 
-    >>> from types import SimpleNamespace
-    >>> _of_seconds(SimpleNamespace(id="F1-stable", high=0.0303))
-    0.0303
+    Of the range of p95, and of the highest and lowest second, the control's central 95 % must be as
+    close to its middle as the claim allows.
     """
-    if claim.id == "F1-stable":
-        return claim.high
-    if claim.id in ("F1-max", "F1-floor", "F1-p95-range"):
-        return max(abs(bound - 1) for bound in (claim.low, claim.high) if bound is not None)
-    return None
-
-
-def _by_seconds(speed: pd.Series, allowed: float) -> State:
-    """Return whether the central 95 % of a control's seconds is as narrow as a claim allows."""
+    subject = "the control beside the run, which NDB has no part in,"
+    least, most = allowed(claim)
+    if claim.id == "F1-drift":
+        pct = series.trend(speed).value
+        words = f"{subject} changed its speed by {significant(pct)} % an hour"
+        return demanded(least <= pct <= most, words, claim.published)
+    if claim.id == "W-warmup":
+        seconds = WINDOWS_S[0]
+        share = series.windows_share(speed, seconds, NEAR).value
+        words = f"{subject} had its mean speed within {100 * NEAR:g} % in a share "
+        words += f"{significant(share)} of windows of {seconds} s"
+        return demanded(share >= least, words, f"{least} or more")
+    ends = [abs(end - 1) for end in (least, most) if math.isfinite(end)]
+    widest = most if claim.id == "F1-stable" else max(ends)
     width = float(series.band(speed, RANGE[1] - RANGE[0], 1.0).value)
-    words = "the control beside the run, which NDB has no part in, stayed within +-"
-    words += f"{significant(100 * width)} % for 95 % of seconds"
-    return demanded(width <= allowed, words, f"at most {significant(100 * allowed)} %")
-
-
-def _by_sixths(costs: pd.Series) -> State:
-    """Return whether the control's cost differs little between the sixths of a run."""
-    pct = 100 * (costs.max() / costs.min() - 1)
-    words = f"the control's CPU time for equal work was {significant(pct)} % higher in one "
-    words += "sixth of the run than in another"
-    return demanded(pct <= STEADY_PCT, words, f"at most {STEADY_PCT} %")
+    words = f"{subject} stayed within +-{significant(100 * width)} % for 95 % of seconds"
+    return demanded(width <= widest, words, f"at most {significant(100 * widest)} %")
 
 
 def written(evidence: Evidence) -> pd.DataFrame:

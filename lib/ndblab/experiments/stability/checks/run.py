@@ -17,7 +17,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.experiments.stability.checks.conditions import RANGE, at_best, written
+from ndblab.experiments.stability.checks.conditions import NEAR, RANGE, WINDOWS_S, at_best, written
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.evidence import Evidence, at, p95_widened
@@ -30,9 +30,6 @@ SECOND_QUERIES = 1_650_000
 """Queries of a second in the middle of the published band."""
 # No trend per hour is estimated from less than this.
 TREND_S = 600
-# Windows as short as the brief's measurements, the first of which decides; and the distance from
-# the mean that counts as near.
-WINDOWS_S, NEAR = (120, 60), 0.03
 # What the source of R-long calls a short run.
 SHORT_S = 30
 
