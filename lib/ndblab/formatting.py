@@ -1,8 +1,12 @@
-"""Numbers and lists as text: `significant` in verdicts, `plain` in figures, tables and messages."""
+"""Numbers, lists and sentences as text.
+
+Of numbers, `significant` is for verdicts, `plain` for figures, tables and messages.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 
@@ -118,6 +122,58 @@ def listed(parts: Iterable[str]) -> str:
     """Join words as in a sentence: a, b and c."""
     *rest, last = tuple(parts) or ("none",)
     return f"{', '.join(rest)} and {last}" if rest else last
+
+
+MOST_WORDS = 30
+"""The longest sentence, in words, that a reader takes in at once."""
+_PROGRAMS = {"mysqld", "ndbmtd", "sysbench"}
+
+
+def sentence(text: str) -> str:
+    """Write a text as a sentence; a name such as ndb_join_pushdown stays in lower case."""
+    first = text.partition(" ")[0].rstrip(",:")
+    begins = first.isalpha() and first not in _PROGRAMS
+    return f"{text[0].upper() if begins else text[0]}{text[1:]}."
+
+
+def sentences(notes: str) -> str:
+    """Turn notes separated by semicolons, such as reasons and conditions, into sentences.
+
+    >>> sentences("shown, not judged; measured: 3 (2 of 5; 1 more)")
+    'Shown, not judged. Measured: 3 (2 of 5; 1 more).'
+    """
+    parts: list[str] = []
+    for note in notes.split("; "):
+        if parts and parts[-1].count("(") > parts[-1].count(")"):
+            parts[-1] += f"; {note}"
+        else:
+            parts.append(note)
+    return " ".join(sentence(part.rstrip(".")) for part in parts if part)
+
+
+_WORD = re.compile(r"[\w%]\S*")
+_ALSO = "Also"
+
+
+def in_sentences(lead: str, parts: Iterable[str]) -> list[str]:
+    """Write a list as short sentences, for those who hear it; an empty list gives none.
+
+    >>> in_sentences("Read", ["a 1", "b 2"]), in_sentences("Read", ["a " * 20, "b " * 20])[1][:9]
+    (['Read: a 1; b 2.'], 'Also: b b')
+    """
+    said: list[str] = []
+    for part in map(str.strip, parts):
+        longer = f"{said[-1]}; {part}" if said else ""
+        if said and len(_WORD.findall(longer)) <= MOST_WORDS:
+            said[-1] = longer
+        else:
+            said.append(f"{_ALSO if said else lead}: {part}")
+    return [f"{words}." for words in said]
+
+
+def in_one(words: str) -> str:
+    """Rejoin each list of `in_sentences` into one sentence, for those who see it as a list."""
+    return words.replace(f". {_ALSO}: ", "; ")
 
 
 def _not_finite(value: float) -> str:

@@ -26,8 +26,8 @@ import made_up_comparison
 from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
+from ndblab.formatting import sentence
 from ndblab.judging import publication, verdict
-from ndblab.judging.clauses import sentence
 from ndblab.measuring import recorded
 from ndblab.publishing import effects, notebook, processes, rendering, report
 from ndblab.publishing.comparisons import history

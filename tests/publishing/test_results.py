@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from ndblab import formatting
 from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
-from ndblab.judging import clauses, publication
+from ndblab.judging import publication
 from ndblab.measuring import recorded
 from ndblab.measuring.request import Request
 from ndblab.publishing import notebook, rendering, reproduction, verdict_tables
@@ -197,7 +198,7 @@ def test_a_claim_is_explained(verdicts):
     text = " ".join(printed("claims", "--id", "F6-peak,T-low").split())
     for row in verdicts[verdicts["id"].isin(["F6-peak", "T-low"])].itertuples():
         [claim] = [claim for claim in publication.claims() if claim.id == row.id]
-        notes = clauses.sentences(claim.conditions), clauses.sentences(row.reason)
+        notes = formatting.sentences(claim.conditions), formatting.sentences(row.reason)
         for part in (claim.statement, claim.locator, *notes, row.dataset):
             assert " ".join(part.split()) in text
 

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 import tasks
 
+from ndblab.formatting import sentences as as_sentences
 from ndblab.judging import publication
-from ndblab.judging.clauses import sentences as as_sentences
 from ndblab.publishing import manual
 from ndblab.publishing.notebook import exhibit
 from prose import too_long

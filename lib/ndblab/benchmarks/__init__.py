@@ -11,13 +11,11 @@ import sys
 from collections.abc import Callable, Mapping
 
 from ndblab.benchmarks import planted_on_cluster
-from ndblab.benchmarks.clusters import overhead, start
+from ndblab.benchmarks.clusters import overhead, phases, start
 from ndblab.benchmarks.commands import capacity, installation, large, memory, redrawing
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.days import between_days
-from ndblab.benchmarks.outputs import draw, sizes
-from ndblab.benchmarks.quota_phases import phases
-from ndblab.benchmarks.reading import read
+from ndblab.benchmarks.reading import draw, read, sizes
 from ndblab.benchmarks.resampled import compare
 from ndblab.benchmarks.row import COLUMNS, Row, line
 from ndblab.benchmarks.tuning import tuned

@@ -1,10 +1,11 @@
-"""How long it takes to read and summarise a dataset of one hour.
+"""What it takes to read a dataset of one hour, to draw the figures of one, and to keep results.
 
-That is a recorded one made longer. It is deleted afterwards and never shown.
+The hour that is read is a recorded one made longer; it is deleted afterwards and never shown.
 """
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING
 
 from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.design import catalogue
+from ndblab.error import LabError
 from ndblab.measuring import recorded
+from ndblab.publishing import drawing, rendering
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SAMPLED = ("intervals", "processes", "ndb_threads")
 """The tables of a dataset that grow with its duration."""
-READS = 5
+READS, DRAWINGS = 5, 3
 HOUR_ROWS = 3600 * (1 + 19 + 60)
 """Rows of an hour in these tables: an interval, 19 processes and 60 NDB threads a second."""
 
@@ -87,3 +90,45 @@ def _repeated(table: pd.DataFrame, spans_s: Mapping[str, float], copies: int) ->
     longer = table.iloc[rows].reset_index(drop=True)
     longer["t_s"] += tile * longer["run_id"].map(spans_s).to_numpy(dtype=float)
     return longer.sort_values(["run_id", "t_s"], kind="stable", ignore_index=True)
+
+
+def draw() -> list[Row]:
+    """Draw every figure for which the recorded hour has data, and write it as PNG."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from ndblab import figures
+
+    hour = recorded.obtain("stability")
+    taken: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
+
+        def draw_one(key: str) -> None:
+            drawing.draw(key, hour)[1].savefig(Path(scratch) / "figure.png")
+
+        for key in shown([*figures.entries()] * DRAWINGS, "draw"):
+            with contextlib.suppress(LabError):
+                taken.setdefault(key, []).append(seconds(draw_one, key))
+    note = f"{len(hour.intervals)} s, {hour.processes['node_id'].nunique()} processes; imports and "
+    note += "the first drawing of each figure, which finds fonts, not counted"
+    return [
+        Row(f"figure {key} of the recorded hour", tuple(values[1:]), "s", at_most=3, note=note)
+        for key, values in taken.items()
+        if values
+    ]
+
+
+def sizes() -> list[Row]:
+    """Add up the files of the report and of the committed data."""
+    with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
+        rendering.write_report(Path(scratch) / "report")
+        site = _megabytes(Path(scratch))
+    data = _megabytes(recorded.ROOT / "data/brief") + _megabytes(recorded.RECORDED)
+    return [
+        Row("the report", (site,), "MB", at_most=15),
+        Row("committed data", (data,), "MB", at_most=25),
+    ]
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6

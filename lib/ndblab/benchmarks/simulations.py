@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import Span, cycles, inside
-from ndblab.statistics import blocks, estimate, pairs, sequential, series
+from ndblab.statistics import blocks, estimate, sequential, series
 from ndblab.statistics import recordings as random_effects
 from ndblab.statistics.estimate import Estimate, sidak
 
@@ -143,7 +143,7 @@ def of_pairs(clients: list[int]) -> Simulation:
         deviations = DEVIATION * np.sqrt(2 * DIFFERS / rng.chisquare(DIFFERS, PAIRED))
         logs = deviations[names] * rng.standard_normal(names.size)
         table = pd.DataFrame({"clients": names, "log": logs})
-        return _holds(pairs.ratio(table, clients), 1.0)
+        return _holds(blocks.ratio(table, clients), 1.0)
 
     return _each(2000, held)
 

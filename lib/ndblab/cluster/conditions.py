@@ -5,18 +5,19 @@ Their processes carry the cluster's mark, so its watchdog ends those that a kill
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.machine import spinner
 from ndblab.planning.point import BUSY_NEIGHBOUR, IDLE_SPINNER
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Machine
+
+_IDLE = "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
 
 
 @contextmanager
@@ -44,9 +45,23 @@ def holding(condition: str, cluster: Cluster) -> Iterator[None]:
 
 
 def _commands(condition: str, machine: Machine) -> list[list[str]]:
-    command = functools.partial(spinner.command, str(machine.python))
     if condition == BUSY_NEIGHBOUR:
-        return [command()]
+        return [spinning(machine.python)]
     if condition == IDLE_SPINNER:
-        return [command(idle=True, cpu=cpu) for cpu in sorted(machine.usable_cpus())]
+        return [spinning(machine.python, True, cpu) for cpu in sorted(machine.usable_cpus())]
     return []
+
+
+def spinning(python: Path, idle: bool = False, cpu: int | None = None) -> list[str]:
+    """Return the command of a process that uses a CPU for as long as it lives.
+
+    Parameters
+    ----------
+    idle : give way to every process of normal priority (sched(7), SCHED_IDLE), and so take only
+        time in which the CPU would sleep.
+    cpu : the only logical CPU that it may use.
+    """
+    steps = ["import os"]
+    steps += [f"os.sched_setaffinity(0, {{{cpu}}})"] if cpu is not None else []
+    steps += [_IDLE] if idle else []
+    return [str(python), "-S", "-E", "-c", "\n".join([*steps, "while True: pass"])]

@@ -15,7 +15,6 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from ndblab import formatting
 from ndblab.figures import points, published, ratio_axis, sheet, style
-from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
@@ -232,7 +231,7 @@ def gain(row: object, more: str = "more", less: str = "less") -> str:
 def sentence(rows: pd.DataFrame) -> list[str]:
     """Describe the rows of a forest; nothing if there are none."""
     parts = [f"{_on_one_line(row.name)} {words(row)}" for row in rows.itertuples()]
-    return in_sentences("Compared", parts)
+    return formatting.in_sentences("Compared", parts)
 
 
 def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, part: float | None) -> None:

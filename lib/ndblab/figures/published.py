@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from ndblab import formatting
 from ndblab.figures import style
-from ndblab.judging.clauses import in_sentences
 from ndblab.judging.publication import Anchor
 
 _ARROW_PT = 17
@@ -66,4 +65,4 @@ def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
         else f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}"
         for a in anchors
     ]
-    return in_sentences("Published, on another machine", parts)
+    return formatting.in_sentences("Published, on another machine", parts)

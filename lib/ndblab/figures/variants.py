@@ -19,7 +19,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.formatting import OPEN, count, listed
-from ndblab.statistics import contrasts, intervals, pairs, ratio_tables, summary
+from ndblab.statistics import blocks, contrasts, intervals, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
 _ROW_IN, _AROUND_IN, _CURVES_IN = 0.2, 3.9, 3.6
@@ -128,11 +128,11 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
         for workload, of_workload in runs.groupby("workload"):
             sides = [of_workload[of_workload["kind"] == k.name] for k in (kind, comparison.over)]
             try:
-                logs = pairs.log_ratios(*sides)
+                logs = blocks.log_ratios(*sides)
             except MissingData:
                 continue
             for clients, of_point in logs.groupby("clients"):
-                ratio = pairs.ratio(logs, [clients])
+                ratio = blocks.ratio(logs, [clients])
                 rows.append((kind.name, workload, clients, False, len(of_point), *ratio))
     if not any(not row[3] for row in rows):
         raise MissingData("no pair of runs of both kinds with equal repeat, clients and workload")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndblab.error import MissingData
-from ndblab.formatting import change, count, listed, percent, plain
+from ndblab.formatting import MOST_WORDS, change, count, listed, percent, plain, sentence
 from ndblab.judging.verdict import (
     BY_CONSTRUCTION,
     CONTRADICTED,
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
     from ndblab.dataset import Dataset
     from ndblab.statistics.estimate import Estimate
-
-_MOST_WORDS = 30
-"""The longest sentence, in words, that a reader takes in at once."""
 
 
 @dataclass(frozen=True)
@@ -254,62 +250,12 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
 def _lists(
     lead: str, again: str, parts: Iterable[str], joined: Callable[[list[str]], str]
 ) -> Iterable[str]:
-    """List parts in sentences of at most `_MOST_WORDS` words, unless a single part is longer."""
+    """List parts in sentences of at most `MOST_WORDS` words, unless a single part is longer."""
     fitting: list[str] = []
     for part in parts:
-        if fitting and len(f"{lead}: {joined([*fitting, part])}".split()) > _MOST_WORDS:
+        if fitting and len(f"{lead}: {joined([*fitting, part])}".split()) > MOST_WORDS:
             yield f"{lead}: {joined(fitting)}."
             fitting, lead = [], again
         fitting.append(part)
     if fitting:
         yield f"{lead}: {joined(fitting)}."
-
-
-_PROGRAMS = {"mysqld", "ndbmtd", "sysbench"}
-
-
-def sentence(text: str) -> str:
-    """Write a text as a sentence; a name such as ndb_join_pushdown stays in lower case."""
-    first = text.partition(" ")[0].rstrip(",:")
-    begins = first.isalpha() and first not in _PROGRAMS
-    return f"{text[0].upper() if begins else text[0]}{text[1:]}."
-
-
-def sentences(notes: str) -> str:
-    """Turn notes separated by semicolons, such as reasons and conditions, into sentences.
-
-    >>> sentences("shown, not judged; measured: 3 (2 of 5; 1 more)")
-    'Shown, not judged. Measured: 3 (2 of 5; 1 more).'
-    """
-    parts: list[str] = []
-    for note in notes.split("; "):
-        if parts and parts[-1].count("(") > parts[-1].count(")"):
-            parts[-1] += f"; {note}"
-        else:
-            parts.append(note)
-    return " ".join(sentence(part.rstrip(".")) for part in parts if part)
-
-
-_WORD = re.compile(r"[\w%]\S*")
-_ALSO = "Also"
-
-
-def in_sentences(lead: str, parts: Iterable[str]) -> list[str]:
-    """Write a list as short sentences, for those who hear it; an empty list gives none.
-
-    >>> in_sentences("Read", ["a 1", "b 2"]), in_sentences("Read", ["a " * 20, "b " * 20])[1][:9]
-    (['Read: a 1; b 2.'], 'Also: b b')
-    """
-    said: list[str] = []
-    for part in map(str.strip, parts):
-        longer = f"{said[-1]}; {part}" if said else ""
-        if said and len(_WORD.findall(longer)) <= _MOST_WORDS:
-            said[-1] = longer
-        else:
-            said.append(f"{_ALSO if said else lead}: {part}")
-    return [f"{words}." for words in said]
-
-
-def in_one(words: str) -> str:
-    """Rejoin each list of `in_sentences` into one sentence, for those who see it as a list."""
-    return words.replace(f". {_ALSO}: ", "; ")

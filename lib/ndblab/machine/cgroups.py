@@ -6,6 +6,7 @@ It decides no share and ends no process.
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import time
@@ -15,7 +16,6 @@ from pathlib import Path
 from ndblab.error import LabError
 from ndblab.machine import commands, own_cgroup, speed
 from ndblab.machine.own_cgroup import LEAF, CpuController
-from ndblab.machine.refusal import refusals, write
 from ndblab.machine.topology import read_text
 
 SHORTEST_US = 1000
@@ -86,14 +86,14 @@ class Groups:
         if self.kind != "cgroup2":
             return
         parent = self.base.parent
-        with refusals(f"to divide {parent}", "the cpu controller, delegated to this group"):
+        with _refusals(f"to divide {parent}", "the cpu controller, delegated to this group"):
             if (parent / "cgroup.type").exists():
                 leaf = parent / LEAF
                 leaf.mkdir(exist_ok=True)
                 for pid in (parent / "cgroup.procs").read_text().split():
                     with contextlib.suppress(OSError):
                         (leaf / "cgroup.procs").write_text(pid)
-            write(parent / "cgroup.subtree_control", "+cpu")
+            _write(parent / "cgroup.subtree_control", "+cpu")
 
     def create(self, name: str, cpus: float | None, steps: int = 0) -> int:
         """Make the group `name` ("sql/mysqld.1" lies in "sql"), limited to `cpus` CPUs or not.
@@ -106,21 +106,21 @@ class Groups:
         The period in microseconds; 0 without a limit.
         """
         group = self.base / name
-        with refusals(f"control group {name}", f"{cpus:g} CPUs in {group}" if cpus else group):
+        with _refusals(f"control group {name}", f"{cpus:g} CPUs in {group}" if cpus else group):
             group.mkdir(parents=True, exist_ok=True)
             if self.kind == "cgroup2":
                 for parent in (self.base, *reversed(group.relative_to(self.base).parents[:-1])):
-                    write(self.base / parent / "cgroup.subtree_control", "+cpu")
+                    _write(self.base / parent / "cgroup.subtree_control", "+cpu")
             name, unlimited = self._limit
-            write(group / name, unlimited)
+            _write(group / name, unlimited)
             if cpus is None:
                 return 0
             period, quota = period_and_quota_us(cpus, steps)
             if self.kind == "cgroup2":
-                write(group / "cpu.max", f"{quota} {period}")
+                _write(group / "cpu.max", f"{quota} {period}")
             else:
-                write(group / "cpu.cfs_period_us", str(period))
-                write(group / "cpu.cfs_quota_us", str(quota))
+                _write(group / "cpu.cfs_period_us", str(period))
+                _write(group / "cpu.cfs_quota_us", str(quota))
         return period
 
     def weigh(self) -> None:
@@ -131,14 +131,14 @@ class Groups:
         cgroup-v2.rst, "Weights"). LabError if the kernel refuses.
         """
         name, weight = _WEIGHT[self.kind]
-        with refusals(f"control group {self.base.name}", f"{name} {weight} in {self.base}"):
+        with _refusals(f"control group {self.base.name}", f"{name} {weight} in {self.base}"):
             self.base.mkdir(parents=True, exist_ok=True)
-            write(self.base / name, weight)
+            _write(self.base / name, weight)
 
     def place(self, name: str, pid: int) -> None:
         """Move a process with all its threads into the group `name`; LabError if refused."""
-        with refusals(f"to move process {pid} into {name}", "a running process"):
-            write(self.base / name / "cgroup.procs", str(pid))
+        with _refusals(f"to move process {pid} into {name}", "a running process"):
+            _write(self.base / name / "cgroup.procs", str(pid))
 
     def check(self, name: str, pid: int) -> None:
         """Make sure that a process is still in the group `name`; LabError if it is not."""
@@ -202,3 +202,62 @@ def groups(controller: CpuController, name: str) -> Groups:
             next_step=f"Use --budget shared. Otherwise: {own_cgroup.remedy(controller.kind)}",
         )
     return Groups(controller.kind, Path(controller.path) / name)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file of a control group; an error names it, even if only the write is refused."""
+    try:
+        file.write_text(text)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+@contextlib.contextmanager
+def _refusals(what: str, expected: object):
+    """Turn what the kernel refuses into a LabError."""
+    try:
+        yield
+    except OSError as error:
+        why, next_step = _explanation(error)
+        raise LabError(
+            f"The kernel refused {what}", found=why, expected=expected, next_step=next_step
+        ) from error
+
+
+def _explanation(error: OSError) -> tuple[str, str]:
+    """Say why a write was refused, and what to do.
+
+    Source: Linux, kernel/cgroup/cgroup.c (cgroup_subtree_control_write) and kernel/sched/core.c
+    (tg_set_cfs_bandwidth).
+    """
+    file = Path(error.filename or "/")
+    group, number = file.parent, error.errno
+    if number in (errno.ENOENT, errno.ENODEV) and not group.is_dir():
+        return (
+            f"no {group}",
+            "Something else removed it, such as the end of a systemd scope or of a container. "
+            "Run the same command again; completed runs are saved.",
+        )
+    if number == errno.ESRCH:
+        return "no such process", "Its own log says why it ended."
+    if file.name == "cgroup.subtree_control" and number == errno.ENOENT:
+        has = read_text(group / "cgroup.controllers").strip() or "none"
+        remedy = own_cgroup.remedy(own_cgroup.UNDELEGATED)
+        return f"controllers of {group}: {has}", remedy
+    if file.name == "cgroup.subtree_control" and number == errno.EBUSY:
+        pids = ", ".join(read_text(group / "cgroup.procs").split())
+        return (
+            f"processes in {group} that cannot be moved: {pids}",
+            "Start the lab in a group of its own: systemd-run --user --scope -p Delegate=yes "
+            "./lab ...",
+        )
+    if file.name in ("cpu.max", "cpu.cfs_quota_us") and number == errno.EINVAL:
+        limits = {outer: own_cgroup.limit_cpus(outer) for outer in group.parents}
+        allowed = {outer: cpus for outer, cpus in limits.items() if cpus is not None}
+        if allowed:
+            outer = min(allowed, key=allowed.__getitem__)
+            return (
+                f"{outer} allows {allowed[outer]:g} CPUs in all",
+                "Raise that limit (of a container or a service), or use --budget shared.",
+            )
+    return str(error), "Use --budget shared, or run as root."

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from ndblab.figures import sheet, style
-from ndblab.formatting import count, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, plain
 
 KEY = "who-runs-where"
 Fields = Mapping[str, Any]

@@ -18,7 +18,6 @@ from ndblab.design import catalogue
 from ndblab.design.catalogue import find
 from ndblab.figures import sheet
 from ndblab.judging import answers, publication
-from ndblab.judging.clauses import in_one, sentences
 from ndblab.machine import host
 from ndblab.measuring import recorded
 from ndblab.publishing import drawing
@@ -94,7 +93,7 @@ def _listed(words: str) -> str:
     - b 2
     """
     blocks: list[str] = []
-    for sentence in re.split(r"(?<=[^.]\.) ", in_one(words)):
+    for sentence in re.split(r"(?<=[^.]\.) ", formatting.in_one(words)):
         lead, _, rest = sentence.partition(": ")
         if "; " in rest and ";" not in lead:
             parts = rest.rstrip(".").split("; ")
@@ -192,7 +191,7 @@ def verdicts(table_of_verdicts: pd.DataFrame) -> None:
     Single readings of `ndb_top`, which no other host can test, are in the file only.
     """
     shown = _statements(table_of_verdicts.drop(columns="dataset"))
-    shown = shown.assign(reason=shown["reason"].map(sentences))
+    shown = shown.assign(reason=shown["reason"].map(formatting.sentences))
     table(shown, "verdicts", csv=table_of_verdicts.to_csv(index=False))
 
 

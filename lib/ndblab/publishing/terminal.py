@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, plain, sentences
 from ndblab.judging import publication, verdict
-from ndblab.judging.clauses import sentences
 from ndblab.judging.publication import READING
 from ndblab.publishing import verdict_tables
 

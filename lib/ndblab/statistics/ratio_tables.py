@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.statistics import contrasts, cpu_use, pairs, summary
+from ndblab.statistics import blocks, contrasts, cpu_use, summary
 
 ALL = "all"
 """Value of the column `clients` in the row for all pairs together."""
@@ -71,8 +71,8 @@ def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
                 logs = contrasts.log_ratios(slices, name, quantity)
             except MissingData:
                 continue
-            blocks = contrasts.whole(slices, name)
-            sides = {side: rows for side, rows in blocks.groupby(blocks["side"].astype(str))}
+            whole = contrasts.whole(slices, name)
+            sides = {side: rows for side, rows in whole.groupby(whole["side"].astype(str))}
             means = [float(sides[side][quantity].mean()) for side in (contrasts.A, contrasts.B)]
             clients = int(sides[contrasts.A]["clients"].iloc[0])
             rows.append([name, len(logs), clients, *means, *contrasts.ratio(logs)])
@@ -102,14 +102,14 @@ def of_roles(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFrame:
-    logs = pairs.log_ratios(top, base)
+    logs = blocks.log_ratios(top, base)
     counts = sorted(int(c) for c in logs["clients"].unique())
     asked: dict[object, list[int]] = {c: [c] for c in counts}
     if len(counts) > 1:
         asked[ALL] = counts
     rows = []
     for label, clients in asked.items():
-        ratio = pairs.ratio(logs, clients)
+        ratio = blocks.ratio(logs, clients)
         means = [side.loc[side["clients"].isin(clients), "qps"].mean() for side in (top, base)]
         if label == ALL:
             means = [float("nan")] * 2

@@ -39,7 +39,6 @@ class Tunable:
     current: Value
     values: tuple[Value, ...]
     expert: Value | None = None
-    group: str = ""
     needs: tuple[str, Value] | None = None
     """Another knob, by its word, and its only value with which this knob has an effect."""
 
@@ -152,7 +151,6 @@ class Row:
     name: str
     values: str
     expert: str = ""
-    group: str = ""
     needs: str = ""
 
     @property
@@ -216,7 +214,7 @@ def tunables(
         more = [value for value in dict.fromkeys(values) if not setting_value.same(value, now)]
         if more:
             needs = _needed(row, others)
-            changeable.append(Tunable(knob, now, tuple(more), expert, row.group, needs))
+            changeable.append(Tunable(knob, now, tuple(more), expert, needs))
     words = {tunable.word for tunable in changeable}
     return tuple(
         t for t in changeable if t.needs is None or t.needs[0] in words or _met(t, current, others)
@@ -245,7 +243,7 @@ def _read(file: Path) -> list[Row]:
         raise LabError(
             f"{file} is no table of knobs",
             found=", ".join(columns) or "nothing in it",
-            expected="a first line name,values[,expert][,group][,needs], then a line for each knob",
+            expected="a first line name,values[,expert][,needs], then a line for each knob",
             next_step="See docs/tune.md.",
         )
     return [Row(**{key: (text or "").strip() for key, text in ({"values": ""} | row).items()})

@@ -148,6 +148,30 @@ def test_a_run_with_errors_is_a_failed_run(tmp_path, reads, counted, reason):
     assert "Executing reads" in report.logs["flexAsynch.txt"]
 
 
+PRINTED = """
+Executing reads
+Total number of transactions is 12345
+NDBT_ProgramExit: 0 - OK
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "result"),
+    [
+        (PRINTED, 0, ("ok", 12345)),
+        ("NDBT: ErrorCode = 626 occurred 7 times\n" + PRINTED, 0, ("errors: 7 of NDB error 626",)),
+        (PRINTED.replace("12345", "0"), 0, ("flexAsynch reported no transaction",)),
+        ("Executing reads\n", 0, ("flexAsynch reported no transaction",)),
+        ("NDBT_ProgramExit: 1 - Failed\n", 1,
+         ("flexAsynch: exit status 1: NDBT_ProgramExit: 1 - Failed",)),
+        (PRINTED, None, ("flexAsynch did not end within 10 s",)),
+    ],
+)  # fmt: skip
+def test_failed_operations_and_early_ends_do_not_count(text, code, result):
+    """flexAsynch counts operations that failed, and ends with 0. The texts follow its source."""
+    assert generator.read(text, code, 10) == generator.Result(*result)
+
+
 def test_a_table_that_lacks_rows_is_not_read(tmp_path):
     """Reads of missing rows would be fast."""
     with (

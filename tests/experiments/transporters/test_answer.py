@@ -1,22 +1,31 @@
-"""What shared memory and spinning did, in words."""
+"""What shared memory, spinning and TLS on NDB's own links did, in words."""
 
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
-from made_up import contrasted, double, slices_use, verdict, with_plan
+from made_up import Double, contrasted, double, slices_use, verdict, with_plan
 from ndblab.experiments.transporters.answer import gain
 from ndblab.judging import answers
 from ndblab.measuring import recorded
 from ndblab.publishing import verdict_tables
 
 
+def of_shared_memory() -> Double:
+    sides = {"a": (1, 8, {"qps": 1250.0}), "b": (1, 8, {"qps": 1000.0})}
+    return contrasted(double(servers=(1,)), "reads-best", sides, claims=("T-shm-gain",))
+
+
+def under_quotas(data: Double) -> list[str]:
+    """Give what the answer says of the gain, without clauses on verdicts."""
+    table = pd.DataFrame([verdict(with_plan(data, 0.25), "T-shm-gain")])
+    return [str(words) for words in gain(data, table) if isinstance(words, str)]
+
+
 def test_where_quotas_rule_a_claim_out_the_measured_change_is_still_told() -> None:
     """As a change under quotas, which is no finding on the transporters."""
-    sides = {"a": (1, 8, {"qps": 1250.0}), "b": (1, 8, {"qps": 1000.0})}
-    data = contrasted(double(servers=(1,)), "reads-best", sides, claims=("T-shm-gain",))
-    table = pd.DataFrame([verdict(with_plan(data, 0.25), "T-shm-gain")])
-    said = [str(words) for words in gain(data, table) if isinstance(words, str)]
+    said = under_quotas(of_shared_memory())
     assert said[0].endswith("the gain of shared memory is not measurable")
     assert said[1].startswith("under CPU quotas, the change against TCP was +25 %")
 
@@ -43,11 +52,38 @@ def test_what_spinning_does_is_told_only_where_it_is_clear() -> None:
 
 def test_the_cpu_time_per_query_tells_where_a_gain_comes_from() -> None:
     """It is told by role where it differs, and where the claim itself is ruled out, too."""
-    sides = {"a": (1, 8, {"qps": 1250.0}), "b": (1, 8, {"qps": 1000.0})}
-    data = contrasted(double(servers=(1,)), "reads-best", sides, claims=("T-shm-gain",))
-    data = slices_use(data, lambda row: {"mysqld": 30.0, "ndbmtd": 0.01 * row["qps"]})
-    table = pd.DataFrame([verdict(with_plan(data, 0.25), "T-shm-gain")])
-    said = [str(words) for words in gain(data, table) if isinstance(words, str)]
-    [cost] = [words for words in said if " took " in words]
+    data = slices_use(of_shared_memory(), lambda row: {"mysqld": 30.0, "ndbmtd": 0.01 * row["qps"]})
+    [cost] = [words for words in under_quotas(data) if " took " in words]
     assert cost.startswith("over shared memory, a point select took 20 % less CPU in mysqld")
     assert "ndbmtd" not in cost
+
+
+def with_tls(ratio: float, **more: object) -> str:
+    """Say what TLS costs where throughput with it is so many times that without."""
+    sides = {"a": (2, 32, {"qps": 1000 * ratio}), "b": (2, 32, {"qps": 1000.0})}
+    data = contrasted(double(lambda n, c: 100.0), "tls-best", sides, **more)
+    return str(answers.answer("tls", pd.DataFrame(columns=["verdict"]), data))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (0.8, "cost 20 % of the best throughput (18 to 21 %)"),
+        (1.2, "added 20 % to the best throughput (18 to 22 %)"),
+    ],
+)
+def test_a_cost_is_certain_if_its_interval_leaves_out_equality(ratio: float, words: str) -> None:
+    """It is told with its interval and the load; the other load is open."""
+    text = with_tls(ratio)
+    assert words in text
+    assert "what TLS does to the throughput with one client per server" in text
+
+
+def test_an_interval_around_equality_decides_nothing() -> None:
+    """Nor do so few blocks that there is none."""
+    equal = with_tls(1.0, spread=0.05)
+    assert "no cost is certain here" in equal
+    assert "whether TLS changes the best throughput (+1.1 %" in equal
+    few = with_tls(0.5, blocks=1)
+    assert "no cost is certain here" in few
+    assert "what TLS does to the best throughput (-49 %)" in few

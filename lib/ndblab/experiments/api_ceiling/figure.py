@@ -10,8 +10,7 @@ from ndblab.figures import bars, curves, forest, ratio_axis, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, plain
 from ndblab.statistics import intervals
 
 LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT, log=True)

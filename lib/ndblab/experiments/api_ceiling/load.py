@@ -11,6 +11,7 @@ needed: the sweep may begin with a workload of sysbench.
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import threading
 import time
@@ -22,8 +23,9 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API, output
+from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
 from ndblab.install import ndb_tools
+from ndblab.machine.commands import error_lines, exit_reason
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
@@ -43,6 +45,10 @@ END_TIMEOUT_S, FILL_TIMEOUT_S = 30, 6 * 3600
 WORDS = 30
 """Size of the column that is read, in words of 4 bytes: 120 bytes, as sysbench's c."""
 MOST_AT_ONCE = max(AT_ONCE.values())
+READING = "Executing reads"
+"""Begins the line that flexAsynch prints when its threads are about to read."""
+_TOTAL = re.compile(r"^Total number of transactions is (\d+)", re.MULTILINE)
+_ERRORS = re.compile(r"^NDBT: ErrorCode = (\d+) occurred (\d+) times", re.MULTILINE)
 _COUNTED = "SELECT SUM(val) FROM ndbinfo.counters WHERE counter_name = 'READS'"
 """Keys that the transaction coordinators were asked to read since their start."""
 _IS_THERE = (
@@ -100,7 +106,7 @@ def _fill(cluster: Cluster, job: Job) -> None:
             ended = filling.end()
         text, status = ended.output + ended.errors, ended.status
         if verb == "-insert" and status == OK:
-            result = output.result(text, 0, FILL_TIMEOUT_S)
+            result = read(text, 0, FILL_TIMEOUT_S)
             status = result.status
             if status == OK and result.transactions != wanted:
                 status = f"{result.transactions} rows"
@@ -145,7 +151,7 @@ class Load:
             code = None
         self._reader.join()
         text = "".join(self._lines)
-        status = output.result(text, code, timeout_s).status
+        status = read(text, code, timeout_s).status
         if status == OK:
             status = self._why or OK
         good: dict[str, float] = {}
@@ -177,7 +183,7 @@ class Load:
     def _read(self) -> None:
         for line in self._child.stdout:
             self._lines.append(line)
-            if line.startswith(output.READING):
+            if line.startswith(READING):
                 time.sleep(WARM_S)
                 self._first = self._counted()
                 self._begun.set()
@@ -201,6 +207,31 @@ class Reading(NamedTuple):
 
     at_s: float
     lookups: int
+
+
+class Result(NamedTuple):
+    """Transactions, and "ok" or why they do not count."""
+
+    status: str
+    transactions: int = 0
+
+
+def read(text: str, code: int | None, timeout_s: float) -> Result:
+    """Read what flexAsynch printed; it exits with success even if operations failed.
+
+    `code` is its exit status; None if it did not end in time.
+    """
+    if code is None:
+        return Result(f"flexAsynch did not end within {timeout_s:g} s")
+    if errors := _ERRORS.findall(text):
+        counted = ", ".join(f"{times} of NDB error {number}" for number, times in errors)
+        return Result(f"errors: {counted}")
+    if code:
+        return Result(f"flexAsynch: {exit_reason(code)}: {error_lines(text, most=1)}")
+    total = _TOTAL.search(text)
+    if total is None or not int(total[1]):
+        return Result("flexAsynch reported no transaction")
+    return Result(OK, int(total[1]))
 
 
 def _at_once(job: Job) -> int:

@@ -8,8 +8,7 @@ from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.figures import bars, forest, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import count, listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, listed, plain
 from ndblab.statistics import intervals
 
 _COMPARED = {

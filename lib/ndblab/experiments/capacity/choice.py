@@ -12,8 +12,7 @@ import pandas as pd
 
 from ndblab.experiments.capacity.comparison import GOAL_PCT, MODEL, simpler
 from ndblab.experiments.capacity.model import Shares
-from ndblab.formatting import count, listed, plain
-from ndblab.judging import clauses
+from ndblab.formatting import count, listed, plain, sentence
 
 WORDS = {"qps": "throughput", "latency_p95_ms": "p95"}
 
@@ -81,7 +80,7 @@ def in_words(methods: Mapping[str, str], tables: Sequence[pd.DataFrame]) -> str:
             f"its median errors are {listed(map(plain, off))} %, so its goal of "
             f"{plain(GOAL_PCT[metric])} % is met in {met} of {count(len(off), 'comparison')}",
         ]
-    return " ".join(map(clauses.sentence, said))
+    return " ".join(map(sentence, said))
 
 
 def apart_in_words(apart: pd.DataFrame) -> str:

@@ -17,8 +17,7 @@ from ndblab.figures import curves, published, sheet, style
 from ndblab.figures import points as marked
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
-from ndblab.formatting import count, listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, listed, plain
 from ndblab.statistics import intervals
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))

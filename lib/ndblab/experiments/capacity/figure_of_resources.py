@@ -14,8 +14,7 @@ from ndblab.figures import curves, sheet, style
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, plain
 from ndblab.statistics import intervals
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)

@@ -15,8 +15,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
-from ndblab.formatting import count, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, plain
 from ndblab.statistics import intervals
 
 _VARIANT = re.compile(r"pool-(?P<pool>\d+)(?P<whole>-whole)?")

@@ -11,8 +11,7 @@ from ndblab.figures import curves, forest, published, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, plain
 from ndblab.statistics import intervals
 
 COST = Quantity("us", "CPU time per query", "\N{MICRO SIGN}s", style.INK)

@@ -16,8 +16,7 @@ from ndblab.figures import curves, forest, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
-from ndblab.formatting import count, listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, listed, plain
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import contrasts, intervals, ratio_tables
 

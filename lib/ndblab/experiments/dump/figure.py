@@ -8,8 +8,7 @@ from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
 from ndblab.figures import bars, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import in_sentences, plain
 from ndblab.statistics import intervals
 
 

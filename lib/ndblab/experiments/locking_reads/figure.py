@@ -16,8 +16,7 @@ from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.figures import sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import count, listed
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, listed
 
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.
 _NONE, _SHARED, _EXCLUSIVE = "white", "#9fd3f2", "#f2c067"

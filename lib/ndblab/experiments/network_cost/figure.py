@@ -11,8 +11,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
-from ndblab.formatting import count, less_or_more, listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, less_or_more, listed, plain
 from ndblab.judging.recordings import STARTS
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import intervals

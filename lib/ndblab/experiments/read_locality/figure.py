@@ -16,8 +16,7 @@ from ndblab.experiments.read_locality.analysis import (
 from ndblab.figures import bars, forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.selection import DEFAULT, POINT_SELECT
-from ndblab.formatting import plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import in_sentences, plain
 from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}

@@ -10,8 +10,7 @@ from ndblab.experiments.read_write.analysis import LOOKUPS, SERVERS, Variations
 from ndblab.figures import bars, curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
-from ndblab.formatting import count, listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, listed, plain
 from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)

@@ -17,8 +17,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.variants import Comparison, Kind
-from ndblab.formatting import count, less_or_more, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, less_or_more, plain
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
 

@@ -11,8 +11,7 @@ from ndblab.figures import curves, forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, listed, plain
 from ndblab.judging.evidence import SERVER_SHARE
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 from ndblab.statistics import blocks, cpu_use, estimate, intervals, summary

@@ -16,8 +16,7 @@ from ndblab.experiments.scaling import THREADS_OF_32
 from ndblab.experiments.scaling.experiment import PAST_PEAK
 from ndblab.figures import forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import in_sentences, plain
 from ndblab.judging.evidence import DATA_NODES_SHARE
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import contrasts, estimate, intervals, summary

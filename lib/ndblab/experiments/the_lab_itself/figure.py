@@ -9,9 +9,8 @@ from ndblab.dataset import Dataset
 from ndblab.experiments.the_lab_itself import conditions, goals, variance
 from ndblab.figures import contrast, forest, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import listed
+from ndblab.formatting import in_sentences, listed
 from ndblab.judging import contrasted
-from ndblab.judging.clauses import in_sentences
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:

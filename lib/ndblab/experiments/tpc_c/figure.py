@@ -14,8 +14,7 @@ from ndblab.figures import curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, moved, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import count, in_sentences, moved, plain
 from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)

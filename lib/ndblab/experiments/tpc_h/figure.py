@@ -10,8 +10,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import listed, plain
-from ndblab.judging.clauses import in_sentences
+from ndblab.formatting import in_sentences, listed, plain
 
 _WIDEST = 40
 

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.formatting import sentence
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
@@ -111,8 +113,6 @@ def lead(content: NotebookNode) -> None:
     These stand between the notebook's marks, before any code, and the cell of the answer then shows
     only what they leave out. A notebook without marks stays as it is.
     """
-    from ndblab.judging.clauses import sentence
-
     shown = answer(content)
     marked = [cell for cell in content.cells if _FINDING.search(cell.source)]
     if shown is None or not marked:

@@ -9,9 +9,8 @@ import functools
 import math
 from pathlib import Path
 
-from ndblab import formatting
+from ndblab.formatting import exact, plain, sentence, sentences
 from ndblab.judging import verdict
-from ndblab.judging.clauses import sentence, sentences
 from ndblab.publishing import terminal
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -41,7 +40,7 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["count"] = formatting.exact
+    environment.filters["count"] = exact
     for function in (terminal.interval, number, sentence, sentences, size, unit):
         environment.filters[function.__name__] = function
     environment.globals |= {"verdicts": VERDICTS, "inline": text}
@@ -70,7 +69,7 @@ def number(value: object) -> str:
     """Write a number as the figures do; other values as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return formatting.plain(float(value)) if math.isfinite(value) else ""
+    return plain(float(value)) if math.isfinite(value) else ""
 
 
 def unit(name: str) -> str:

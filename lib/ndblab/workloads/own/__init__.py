@@ -7,5 +7,4 @@ slow_log      MySQL's slow query log; `replay` is the script that runs its state
 dump_file     the user's tables
 scripted      sysbench with one of these scripts
 program       a program that prints a line of JSON a second; `program_load` is its generator
-errors        how many errors are too many
 """

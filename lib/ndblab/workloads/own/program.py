@@ -36,7 +36,6 @@ from ndblab.planning import workload
 from ndblab.workloads import sysbench
 from ndblab.workloads.execution import connect_s
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
-from ndblab.workloads.own import errors
 from ndblab.workloads.sysbench_output import INTERVAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
 ROLE = workload.CLIENT
 FIRST_LINE_S, END_S = 30, 10
 """Time for the first line, on top of connecting, and time to end after the last second."""
+TOLERATED = 0.001
+"""Share of queries that may fail. With more, the load is no longer the one that was asked for."""
 WORDS = ("socket", "sockets", "host", "port", "ports", "seconds", "clients", "user", "database")
 _WORD = re.compile(r"\{(\w+)\}")
 _LINE = '{"queries": 1234, "latency_p95_ms": 2.1, "errors": 0} every second'
@@ -170,7 +171,7 @@ class Load:
         queries, failed = (sum(row[place] for row in self._rows) for place in (1, 3))
         lasted_s = ended_s[-1] if ended_s else float(self._seconds)
         if status == OK:
-            status = errors.status(int(queries), int(failed))
+            status = _status(int(queries), int(failed))
         good = {"queries": int(queries), "errors": int(failed), "reconnects": 0}
         good["qps"] = round(queries / lasted_s, 2)
         return Report(
@@ -242,6 +243,19 @@ class Load:
         for line in self._child.stderr:
             # What matters is at the end.
             self._errors = (self._errors + line)[-10_000:]
+
+
+def _status(queries: int, errors: int) -> str:
+    """Return "ok", or why a load with this many queries and errors is void.
+
+    >>> _status(10_000, 10), _status(10_000, 11)
+    ('ok', 'errors: 11 of 10000 queries, more than 0.1 %')
+    """
+    if not queries:
+        return "no query was answered"
+    if errors > TOLERATED * queries:
+        return f"errors: {errors} of {queries} queries, more than {100 * TOLERATED:g} %"
+    return OK
 
 
 def _numbers(line: str) -> tuple[float, float, float] | None:

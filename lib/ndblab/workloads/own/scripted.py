@@ -21,7 +21,7 @@ from ndblab.workloads import sysbench, sysbench_output
 from ndblab.workloads.execution import executing
 from ndblab.workloads.load_generator import Command, Filled, Job, Load
 from ndblab.workloads.own import dump_file
-from ndblab.workloads.own.errors import TOLERATED
+from ndblab.workloads.own.program import TOLERATED
 from ndblab.workloads.own.replay import quoted_name
 
 if TYPE_CHECKING:
