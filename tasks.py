@@ -681,9 +681,8 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
 
     After each it checks that nothing is lost, damaged or left behind. Several faults of nodes or
     of the network share a cluster. After a fault that ends the lab, the lab is started again and
-    resumes, until a start without a fault works. To save time, heartbeats and checkpoints are more
-    frequent than by default. Faults of the network need root; without it they are skipped.
-
+    resumes; at the end, a start without a fault must work. To save time, heartbeats and checkpoints
+    are more frequent than by default. Faults of the network need root; without it they are skipped.
     """
     sys.path.insert(0, str(ROOT / "tests"))
     from campaign import run
@@ -751,7 +750,6 @@ class OwnConfig(Config):
 
 def become_lab(called=sys.argv[0]):
     """If `invoke` itself has loaded this file, start again without its user's settings."""
-
     if Path(called).stem in ("invoke", "inv") or called.endswith("invoke/__main__.py"):
         os.environ.pop("INVOKE_RUNTIME_CONFIG", None)
         # Without its user's root, in case that is set; one that was typed counts.
