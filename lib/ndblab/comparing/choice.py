@@ -1,6 +1,6 @@
 """Which design compares two sides, whether a host has memory for it, and how long it would take.
 
-Pure. The difference that is dearest to change decides the design, if the host has room for it. A
+Pure. The setting that is costliest to change decides the design, if the host has room for it. A
 user's settings may need more memory than the lab plans: data nodes allocate and touch theirs when
 they start, and too much of it would stop the host.
 """
