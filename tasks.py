@@ -84,7 +84,7 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
 
 
 def refuse_empty(options):
-    """Refuse options without a value, as `--dataset "$UNSET"` is: without it, much else is done."""
+    """Refuse an empty value, such as `--dataset "$UNSET"`: to ignore it would do something else."""
     given = {name: value for name, value in options.items() if isinstance(value, str)}
     if empty := [name for name, value in given.items() if not value.strip(" ,")]:
         raise LabError(
@@ -109,8 +109,8 @@ def refuse_two_places(hosts, attach):
 def say_unused(source, attached, needless, options):
     """Name on standard error the options that were given but change nothing.
 
-    `needless` are those without effect in any case; of `options`, all are without effect on data
-    that are there, and those of the lab's own clusters on one that runs already.
+    With a `source`, the data to read, these are all of `options`; on an `attached` cluster, those
+    of the lab's own clusters. On one host, `needless` change nothing.
     """
     own = ("budget", "base-port", "engines", "host")
     on_attached = {name: options[name] for name in own} if attached and not source else {}
@@ -354,8 +354,8 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     They come from Debian's packages where this machine has a Debian archive. Elsewhere, and with
     --release VERSION or --release newest, NDB Cluster is the vendor's own binary tarball, whose
     signature is checked, and sysbench the distribution's.
-    --tools adds what only some experiments need: ndb_import, flexAsynch, ndb_sign_keys (for TLS),
-    and go-tpc, which Go builds.
+    --tools adds go-tpc, which only TPC-C needs and Go builds, and what an older installation lacks:
+    ndb_import, flexAsynch, ndb_sign_keys (for TLS).
     """
     from ndblab import install
     from ndblab.measuring import feasible
@@ -599,9 +599,9 @@ def new(c, folder):
 def pytest(*arguments):
     """Run pytest in the project's folder; return its exit status.
 
-    Each of its processes would compile the tests and the library anew where its user keeps
-    bytecode out of folders of sources: it is kept in the cache folder. Each would also import
-    Jupyter for nbval, which only programs that the tests start use.
+    Bytecode is kept in the cache folder. Otherwise, for a user who keeps it out of source folders,
+    each process would compile everything anew. nbval is off in these processes, since it imports
+    Jupyter; only programs that the tests start use it.
     """
     from ndblab import install
 
@@ -661,7 +661,7 @@ def bench(c, only=None, real=None):
     ./lab bench                     all
     ./lab bench read                one of them
 
-    `bench compare` judges planted truths made of recorded slices. With --real N it makes N
+    `bench compare` looks for known differences, added to recorded slices. With --real N it makes N
     comparisons of each kind on a cluster; nothing else should use the host. It resumes if
     interrupted.
     """
@@ -680,10 +680,9 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
     ./lab faults --count 1000 --at-once 2        for hours; started again, it resumes
 
     After each it checks that nothing is lost, damaged or left behind. Several faults of nodes or
-    of the network share a cluster. Faults that end the lab follow one another, each in a lab that
-    resumes; a last start without a fault must then work. Heartbeats and checkpoints are more
-    frequent than by default, so that there is less to wait for. Faults of the network need root;
-    without it they are skipped.
+    of the network share a cluster. After a fault that ends the lab, the lab is started again and
+    resumes; at the end, a start without a fault must work. To save time, heartbeats and checkpoints
+    are more frequent than by default. Faults of the network need root; without it they are skipped.
     """
     sys.path.insert(0, str(ROOT / "tests"))
     from campaign import run
@@ -711,11 +710,10 @@ if "--help" in sys.argv or "-h" in sys.argv:
 
 
 def spelled_out(words):
-    """Return words of a command line as invoke takes them, which has no optional positional ones.
+    """Return the words of a command line as options, since invoke has no optional plain words.
 
-    `bench NAME` is `bench --only NAME`, `claims ID ID` is `claims --id ID,ID`, and `compare A B` is
-    `compare --side A --side B`, as it is of `tune` and `watch`: whatever is neither an option nor
-    the value of one.
+    `bench NAME` becomes `bench --only NAME`, and `claims ID ID` becomes `claims --id ID,ID`.
+    `compare A B` becomes `compare --side A --side B`; so it is with `tune` and `watch`.
     """
     name, *rest = words or [""]
     if name == "bench" and rest and not rest[0].startswith("-"):
@@ -751,7 +749,7 @@ class OwnConfig(Config):
 
 
 def become_lab(called=sys.argv[0]):
-    """Where `invoke` itself has loaded this file, by its user's settings, start again without."""
+    """If `invoke` itself has loaded this file, start again without its user's settings."""
     if Path(called).stem in ("invoke", "inv") or called.endswith("invoke/__main__.py"):
         os.environ.pop("INVOKE_RUNTIME_CONFIG", None)
         # Without its user's root, in case that is set; one that was typed counts.

@@ -134,7 +134,7 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
 
     experiment = replace(catalogue.find(figure=6), contrasts=few)
     printed = dry(experiment, "quick", described="brief").splitlines()
-    [at] = [number for number, line in enumerate(printed) if "# here, before it" in line]
+    [at] = [number for number, line in enumerate(printed) if "# here, before the sweep" in line]
     assert printed[at + 1 : at + 3] == [
         "#   servers-1-2 (alternation, 15 s a block): "
         "(2 servers, 8 clients, rate=100) and (1 server, 8 clients, tcp)",

@@ -19,6 +19,8 @@ def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
     every = verdict_tables.with_statements(verdicts)
     readme = rendering.README.read_text()
     assert readme.count("](notebooks/") >= 6
+    early = readme.partition("    ./lab")[0]
+    assert f"decide <!-- decided -->{verdict_tables.decided(every)}<!" in early
     assert rendering.with_findings(readme, every) == readme
     assert rendering.results(every) == rendering.RESULTS.read_text()
 

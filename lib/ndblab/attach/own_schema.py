@@ -105,7 +105,7 @@ def _check_dead(name: str, maker: Session | None, node_id: str) -> None:
         raise LabError(
             f"The schema {name} is that of another lab, which may be alive",
             found=f"it was made through the MySQL server of node {node_id}",
-            expected="a lab at a time on a cluster",
+            expected="one lab at a time on a cluster",
             next_step="Wait for it; or name this server in --endpoints too, which shows whether it "
             "has died; or drop the schema if you know that nobody needs it.",
         )
@@ -114,7 +114,7 @@ def _check_dead(name: str, maker: Session | None, node_id: str) -> None:
         raise LabError(
             "Another lab measures this cluster",
             found=f"connection {holder} of {maker.endpoint} holds the lock {name}",
-            expected="a lab at a time on a cluster",
+            expected="one lab at a time on a cluster",
             next_step="Wait for it, or end it.",
         )
 

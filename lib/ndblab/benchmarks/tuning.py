@@ -1,4 +1,4 @@
-"""Searches of `./lab tune` in planted worlds, whose best configuration is known.
+"""Searches of `./lab tune` on simulated hosts, whose best configuration is known.
 
 Everything is drawn at random with fixed seeds. The noise of a block is as recorded for its design:
 a deviation drawn between the smallest and the largest one, with tails heavier than normal. Trials

@@ -1,6 +1,6 @@
 """Which design compares two sides, whether a host has memory for it, and how long it would take.
 
-Pure. The difference that is dearest to change decides the design, if the host has room for it. A
+Pure. The setting that is costliest to change decides the design, if the host has room for it. A
 user's settings may need more memory than the lab plans: data nodes allocate and touch theirs when
 they start, and too much of it would stop the host.
 """
@@ -107,7 +107,7 @@ _NOT_PLANNED = ("TransactionMemory", "TransactionBufferMemory", "ExtraSendBuffer
 
 @dataclass(frozen=True)
 class Choice:
-    """The design, the dearest way of change, and the settings that need it.
+    """The design, the costliest way of change, and the settings that need it.
 
     If `unlisted`, they may need it: the lab does not know. With `turns`, connected clients work in
     turn, in slices of a second; where the side changes, nobody works for `pause_s`.
@@ -139,7 +139,7 @@ class Choice:
 def choose(
     sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = False, turns: bool = False
 ) -> Choice:
-    """Choose the design that the dearest difference of the sides allows.
+    """Choose the design that the costliest difference of the sides allows.
 
     A table option is compared in one cluster, with tables of both kinds; a variable of mysqld
     that acts on new tables needs a cluster for each side. A setting that needs a restart of mysqld

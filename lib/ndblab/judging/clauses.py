@@ -1,4 +1,4 @@
-"""Clauses, and how they become sentences: certain, open, ruled out."""
+"""Clauses of an answer, and how they become sentences: what is certain, open or ruled out."""
 
 from __future__ import annotations
 

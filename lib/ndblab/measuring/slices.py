@@ -2,13 +2,13 @@
 
 It decides neither what is compared nor what a failure means.
 
-sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
-load generator covers both the warm-up and the measured span, and its first intervals are dropped.
-The cluster and the host are sampled at the two ends of the span, not in between; if an overloaded
-host delays the first sample until little of the span is left, there are no samples. A load that
-ends by itself has no warm-up; its span is the whole load, and only the host is sampled. Slices that
-share a load differ in whether the monitor watches them, to see what it costs (`measure_in_turn`),
-or in what is switched during the load (`measure_switched`).
+sysbench 1.0 has no warm-up of its own, and starting it takes up to a second. So one execution of a
+load generator covers the warm-up and the measured span; the intervals of the warm-up are dropped.
+The cluster and the host are sampled at the two ends of the span. If an overloaded host delays the
+first sample until little of the span is left, there are no samples. A load that ends by itself has
+no warm-up: its span is the whole load, and only the host is sampled. Several slices may share a
+load. Then they differ in whether the monitor watches them, to see what it costs
+(`measure_in_turn`), or in what is switched meanwhile (`measure_switched`).
 """
 
 from __future__ import annotations

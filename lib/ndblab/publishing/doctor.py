@@ -36,7 +36,7 @@ _CONTROLLERS = {
     "systemd": "a scope of the systemd user manager",
 }
 """Ways to limit CPU bandwidth, by `CpuController.kind`."""
-_ROOT = "The line below, of what only root can give, installs it."
+_ROOT = 'Type the line under "only root can give", below.'
 
 
 @dataclass(frozen=True)

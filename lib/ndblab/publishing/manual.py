@@ -147,9 +147,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "install": {
         "tarball": "Path or address of an NDB Cluster tarball (default: none)",
         "sha256": "Checksum of that tarball (default: not checked)",
-        "tools": (
-            "Also build what some experiments need: ndb_import, flexAsynch, ndb_sign_keys, go-tpc"
-        ),
+        "tools": "Also build go-tpc (for TPC-C), and NDB's tools that an older installation lacks",
         "release": "Release of the vendor's tarball, or newest (default: Debian's packages)",
     },
     "doctor": {"json": "Print a description of this host, for --host elsewhere"},

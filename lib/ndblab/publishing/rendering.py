@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
-_MARKS = ("<!-- tally -->", "<!-- /tally -->")
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that states what a notebook found."""
 _OWN_THRESHOLD = re.compile(r"\bthresholds?\b[^.;]{0,8}\bours\b", re.IGNORECASE)
@@ -66,7 +65,7 @@ def _published() -> list[Experiment]:
 
 
 def with_findings(readme: str, every: pd.DataFrame) -> str:
-    """Rewrite the README's tally and its findings, each from the notebook that its line names.
+    """Rewrite what the README counts, and its findings, each from the notebook of its line.
 
     Parameters
     ----------
@@ -78,9 +77,15 @@ def with_findings(readme: str, every: pd.DataFrame) -> str:
         number = Path(line[1]).name.partition("_")[0]
         return f"- {answer.headline} ([{number}]({line[1]}))"
 
-    tally = f"{_MARKS[0]}\n{verdict_tables.counted(every)}\n{_MARKS[1]}"
     text = _FINDING.sub(finding, readme)
-    return re.sub(f"{_MARKS[0]}.*?{_MARKS[1]}", lambda _: tally, text, flags=re.DOTALL)
+    text = _between("decided", verdict_tables.decided(every), text)
+    return _between("tally", f"\n{verdict_tables.counted(every)}\n", text)
+
+
+def _between(mark: str, words: str, text: str) -> str:
+    """Replace what stands between two comments, such as <!-- tally --> and <!-- /tally -->."""
+    begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}{words}{end}", text, flags=re.DOTALL)
 
 
 def results(every: pd.DataFrame) -> str:

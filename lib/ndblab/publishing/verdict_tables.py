@@ -63,18 +63,32 @@ def counted(every: pd.DataFrame) -> str:
     ----------
     every : verdicts with their statements.
     """
-    readings = every["statement"].str.startswith(publication.READING)
-    claims = every[~readings]
+    claims = _without_readings(every)
     words, measured = tally(claims), len(by_measurement(claims))
-    of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
-    decided = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
     return (
-        f"Of {len(every)} claims, {int(readings.sum())} are readings of `ndb_top`, shown and not "
-        f"judged. The other {len(claims)} rest on {measured} measurements: {words}. "
+        f"Of {len(every)} claims, {len(every) - len(claims)} are readings of `ndb_top`, shown and "
+        f"not judged. The other {len(claims)} rest on {measured} measurements: {words}. "
         "Claims on one measurement count once, with their worst verdict. "
-        f"These hosts decide {decided or 'none'} of the {len(of_figures)} claims on the brief's "
-        "figures."
+        f"These hosts decide {decided(every)} claims on the brief's figures."
     )
+
+
+def decided(every: pd.DataFrame) -> str:
+    """Say how many of the claims on the brief's figures are decided, such as "none of the 32".
+
+    Parameters
+    ----------
+    every : as for `counted`.
+    """
+    claims = _without_readings(every)
+    of_figures = claims[claims["id"].isin([c.id for c in publication.claims() if c.figure])]
+    number = int(of_figures["verdict"].isin({*verdict.TESTED} - {verdict.INCONCLUSIVE}).sum())
+    return f"{number or 'none'} of the {len(of_figures)}"
+
+
+def _without_readings(every: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the claims that only repeat what `ndb_top` showed."""
+    return every[~every["statement"].str.startswith(publication.READING)]
 
 
 def by_measurement(table: pd.DataFrame) -> pd.Series:

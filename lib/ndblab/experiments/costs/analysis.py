@@ -1,7 +1,7 @@
 """CPU time of a query by role, by number of MySQL servers and of clients.
 
-The CPU of idle servers is not part of a query: it is a number of its own. Data nodes have no such
-idle part, as nothing in them serves one query alone.
+The CPU of idle servers is not part of a query: it is a number of its own. The CPU of data nodes
+cannot be divided like that, and counts in full.
 """
 
 from __future__ import annotations

@@ -220,8 +220,8 @@ def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
     if planned and experiment.asked:
         yield "# then blocks of a contrast:"
     elif planned:
-        yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
-        yield "# here, before it, they are the middle ones of the profile:"
+        yield "# then contrasts, with the clients that gave the best throughput in the sweep;"
+        yield "# here, before the sweep, with the profile's middle number of clients:"
     for contrast in planned:
         sides = listed(map(_side, contrast.sides))
         block = duration(time_needed.block_s(contrast, experiment, size))
