@@ -16,7 +16,6 @@ from ndblab import discovery
 from ndblab.error import LabError
 from ndblab.planning import workload
 from ndblab.planning.node import is_grid
-from ndblab.planning.workload import is_good
 from ndblab.workloads import divided_load, sysbench_output, turns
 from ndblab.workloads.execution import Load, executing, executing_all
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
@@ -194,13 +193,17 @@ def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
 
 
 def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
-    """Run for the warm-up's seconds, `own` or the usual commands; return "ok", or why it failed."""
+    """Run for the warm-up's seconds, `own` or the usual commands; return "ok", or why it failed.
+
+    A warm-up that overran is over, even if clients were stuck in it: its rate is not used.
+    """
     if not job.profile.warmup_s:
         return OK
     warm_ups = (own or commands(job))[: job.processes]
     with executing_all(cluster, warm_ups, job, job.profile.warmup_s) as executions:
         statuses = [execution.wait().status for execution in executions]
-    return next((status for status in statuses if not is_good(status)), OK)
+    over = (OK, workload.OVERRAN)
+    return next((status for status in statuses if not status.startswith(over)), OK)
 
 
 @contextmanager
