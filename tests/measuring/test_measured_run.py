@@ -20,7 +20,7 @@ from ndblab.measuring import measured_run
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.planning.workload import CLIENT
-from ndblab.workloads import registry, sysbench, sysbench_output
+from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import Job, Report
 from small_runs import BASE, IDENTITY
 
@@ -96,10 +96,8 @@ def test_a_run_after_a_failed_warm_up_is_not_ok(tmp_path: Path):
     assert row["status"].startswith("warm-up failed")
 
 
-def test_a_run_after_a_warm_up_in_which_clients_were_stuck_counts(tmp_path: Path):
-    """Nothing is read off a warm-up; the run itself says whether clients were stuck in it."""
-    stuck = sysbench_output.outcome(0, REPORT, asked_s=1).status
-    assert stuck.startswith("overran, with clients stuck")
+def test_a_warm_up_that_lasts_too_long_does_not_fail_its_run(tmp_path: Path):
+    """On a slow host, hundreds of clients take longer to connect than the warm-up lasts."""
     row = measure(tmp_path, f"print({REPORT!r})", warmup_s=1).tables["runs"].iloc[0]
     assert row["status"] == "ok"
 
