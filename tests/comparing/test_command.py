@@ -156,3 +156,13 @@ def test_who_ends_a_comparison_reads_how_it_goes_on(
         tasks.compare.body(Context(), side=["ndb_batch_size=64K"])
     assert caught.value.code == status
     assert "run the same command again" in str(caught.value)
+
+
+def test_a_setting_that_the_other_side_has_decides_no_design(binaries, monkeypatch, tmp_path):
+    """The lab's own clusters have performance_schema off: only the servers differ."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    words = ("servers=2", "performance_schema=off")
+    plain, _ = comparison.compare(Request(words, only_plan=True, as_json=True))
+    known = json.loads(plain)
+    assert known["b"] == ["performance_schema=OFF", "servers=2"]
+    assert (known["design"], known["because"]) == ("alternation", ["servers"])

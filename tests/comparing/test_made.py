@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+from ndblab.cluster import start_stop
 from ndblab.comparing import choice, made, sides
 from ndblab.comparing.made import Load
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
+from ndblab.install.binaries import named
 from ndblab.machine import host
+from ndblab.measuring import blocks
+from ndblab.measuring.dry_run import noted
 from ndblab.planning import config, deployment
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
@@ -67,6 +73,32 @@ def test_each_of_two_clusters_starts_the_servers_of_its_own_side(
     assert contrast.design == design
     plans = experiment.plans(size, "auto", host.read(), Places("/lab", "/lab"))
     assert [len(plans[name].servers) for name in ("default", "b")] == started
+
+
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_each_side_fills_and_loads_servers_that_its_own_cluster_has(
+    block: int, tmp_path: Path
+) -> None:
+    """However many the other has, in either place, turned or not; nothing is started."""
+    spins = "SpinMethod=StaticSpinning", "SpinMethod=CostBasedSpinning"
+    experiment, machine = compared("servers=1", "servers=3", *spins), host.read()
+    size = experiment.size("smoke", {"servers": [1, 3], "clients": [16]})
+    plans = experiment.plans(size, "auto", machine, start_stop.places(tmp_path))
+    clusters = noted.NotedClusters(
+        experiment, size, plans, named("9.7.4", "1.0.20"), noted.Unwritten(), False, machine=machine
+    )
+    [contrast] = experiment.contrasts(experiment, size, None)
+    sockets: dict[str, list[str]] = {}
+    for [slice_] in contrast.block(block, 1):
+        cluster, start = clusters.twin(contrast, slice_)
+        job = blocks._asked(contrast, slice_, clusters, cluster, start, size).job
+        assert job.servers == cluster.plan.servers
+        assert config.config_ini(cluster.plan, "9.7.4").count("[mysqld]") == len(job.servers)
+        sockets[slice_.side] = [node.socket for node in job.servers]
+        filled = f"--mysql-socket={job.servers[0].socket} "
+        assert any(filled in line and line.endswith(" prepare") for line in clusters.lines)
+    assert [len(sockets[side]) for side in "ab"] == [1, 3]
+    assert not set(sockets["a"]) & set(sockets["b"])
 
 
 def test_what_both_sides_have_is_in_their_files() -> None:

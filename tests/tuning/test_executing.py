@@ -8,7 +8,7 @@ import pytest
 
 from ndblab.comparing import knobs, made
 from ndblab.comparing.sides import Setting
-from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, A, B
 from ndblab.design.variant import NO_QUOTAS
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -140,6 +140,8 @@ def test_two_clusters_of_many_servers_start_without_native_io():
     ("settings", "design", "started"),
     [
         ({"servers": 4, "SchedulerResponsiveness": 8}, TWINS, [1, 4]),
+        ({"servers": 4, "SchedulerResponsiveness": 8}, STARTS, [1, 4]),
+        ({"servers": 4}, TWINS, [1, 4]),
         ({"servers": 4}, ALTERNATION, [4, 4]),
     ],
 )
@@ -148,8 +150,7 @@ def test_each_of_two_clusters_starts_the_servers_of_its_own_configuration(
 ):
     """Those of the other would be idle, as they are where both share a cluster."""
     search, own = wanted(), space.made(settings)
-    trial = Trial(SCREEN, own, 1, search.space.design(own))
-    assert trial.design == design
+    trial = Trial(SCREEN, own, 1, design)
     monkeypatch.setattr(Executor, "_check", lambda *_: None)
     clusters = SimpleNamespace(machine=host.read())
     contrast = Executor(search, clusters)._prepare(trial)

@@ -109,8 +109,6 @@ def cases() -> list[Case]:
           for effect in (0.0, 0.05, 0.2)),
         Case("parts of a level", "kinds of NDB threads in one side", "all looks to 100 blocks",
              simulations.parts),
-        Case("level", "an absolute value of one side, blocks apart", "all looks to 20 blocks",
-             simulations.level),
     ]  # fmt: skip
     by_cycles = "whole over outside, by cycles"
     checkpoints = [

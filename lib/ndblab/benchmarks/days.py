@@ -40,10 +40,10 @@ between 2 and 9 hours apart."""
 class Pair(NamedTuple):
     """A contrast measured twice: the logarithm of its ratio each time, and its variance.
 
-    `recordings` names the two recordings: all their pairs share two days.
+    `recordings` names the two, or the search alone: all their pairs share two days.
     """
 
-    recordings: str
+    recordings: tuple[str, ...]
     hours: float
     earlier: Estimate
     later: Estimate
@@ -81,7 +81,7 @@ def _of(quantity: str, apart: list[Pair], near: list[Pair]) -> list[Row]:
     ]  # fmt: skip
 
 
-def estimated(pairs: Collection[Pair], without: str = "") -> Apart:
+def estimated(pairs: Collection[Pair], without: tuple[str, ...] = ()) -> Apart:
     """Return how far effects differ between days, without the pairs of one pair of recordings."""
     mine = [pair for pair in pairs if pair.recordings != without]
     columns = ([p.earlier.value for p in mine], [p.later.value for p in mine],
@@ -115,7 +115,7 @@ def _shared(earlier: Dataset, later: Dataset, quantity: str) -> Iterator[Pair]:
         if min(len(first), len(second)) >= sequential.LOOKS[0]:
             variance = sum(sequential.deviation(x) ** 2 / len(x) for x in (first, second))
             both = sequential.interval(first), sequential.interval(second)
-            yield Pair(f"{earlier.id} {later.id}", hours, *both, variance)
+            yield Pair((earlier.id, later.id), hours, *both, variance)
 
 
 def _logs(data: Dataset, contrast: str, quantity: str) -> np.ndarray:
@@ -134,7 +134,7 @@ def _searches() -> Iterator[Pair]:
         later = Estimate(*map(math.log, (row.ratio, row.low, row.high)))
         # Of how many blocks the later one is was not noted. The fewest give it the least error.
         errors = _error(earlier, own["blocks"], confidence), _error(later, sequential.LOOKS[0])
-        yield Pair(row.search, row.hours, earlier, later, sum(error**2 for error in errors))
+        yield Pair((row.search,), row.hours, earlier, later, sum(error**2 for error in errors))
 
 
 def _error(logs: Estimate, blocks: int, confidence: float = CONFIDENCE) -> float:

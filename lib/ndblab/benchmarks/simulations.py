@@ -30,9 +30,6 @@ MEMORIES = ((0, 0.22), (2.5, 0.22), (15, 0.33), (240, 0.23))
 PAIRED, PAIRS = 5, 6
 SLICE_S, OVERHEAD_S, SLICES = 5, 1, 4
 NEAR = 0.03
-APART_S = 300
-"""Blocks this far apart are independent enough for an absolute value: in the recorded hour, minutes
-up to six apart are correlated."""
 
 Held = list[list[bool]]
 """One row per independent draw, one value per interval in it."""
@@ -170,17 +167,6 @@ def contrast(effect: float) -> Simulation:
         return _holds(interval, effect)
 
     return _each(3000, held)
-
-
-def level(rng: np.random.Generator) -> Held:
-    """Simulate the level of one side in blocks that are far apart, looked at until 20 units."""
-    looks = [look for look in sequential.LOOKS if look <= 20]
-    result = []
-    for _ in range(2000):
-        drawn = SECOND * seconds(rng, looks[-1] * APART_S)
-        units = drawn.reshape(-1, APART_S)[:, : 2 * SLICE_S].mean(axis=1)
-        result.append([all(_holds(sequential.interval(units[:n]), 0.0) for n in looks)])
-    return result
 
 
 def parts(rng: np.random.Generator) -> Held:

@@ -160,11 +160,9 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     # sysbench reports every second.
     one_load = registry.find(workload.name).ROLE == SYSBENCH
     choose = functools.partial(
-        choice.choose, parsed, servers=common.servers, one_load=one_load,
-        turns=workload.takes_turns,
-    )  # fmt: skip
-    first_choice = choose()
-    first = made.experiment(parsed, first_choice, common)
+        choice.choose, servers=common.servers, one_load=one_load, turns=workload.takes_turns
+    )
+    first = made.experiment(parsed, choose(parsed), common)
     size, given = size_of(first, parsed, common, request)
     places = start_stop.places(start_stop.home(), request.port)
     plans = first.plans(size, "auto", machine, places)
@@ -180,7 +178,7 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     free = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
     both = tuple(plans.values()), tuple(settings.values())
     no_twins = choice.no_twins(machine, *both, free)
-    chosen = choose(no_twins=no_twins)
+    chosen = choose(parsed, no_twins)
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )

@@ -210,7 +210,7 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
 
 
 def of_twins(variant: Variant, servers: int) -> Variant:
-    """Return a variant for one of two clusters with so many MySQL servers each.
+    """Return a variant for one of two clusters with at most so many MySQL servers each.
 
     Where both together have more servers than can use InnoDB's native AIO, none does, unless the
     variant says otherwise.

@@ -94,11 +94,10 @@ class Executor:
         variants = {DEFAULT_VARIANT: wanted.variant(BASELINE, DEFAULT_VARIANT)}
         variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
         experiment = wanted.experiment(list(variants.values()), list(points.values()))
-        # Each of two clusters then starts the servers of its own side only.
-        asked = {"contrast": contrast.to_dict()} if trial.design == TWINS else {}
+        # By its contrast, a cluster of one side starts the servers of that side only.
         experiment = dataclasses.replace(
             experiment,
-            asked={**experiment.asked, **asked},
+            asked={**experiment.asked, "contrast": contrast.to_dict()},
             shape=wanted.shape(trial),
             after_start=lambda cluster, variant: self._shown(trial, cluster, variant),
         )
