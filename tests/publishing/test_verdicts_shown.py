@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.experiments.api_ceiling import analysis as interfaces
+from drawn import written
 from ndblab.figures import forest
 from ndblab.judging import publication, verdict
 from ndblab.measuring import measurement, recorded
@@ -63,7 +63,7 @@ def test_the_results_say_at_what_load_and_against_which_threshold(verdicts):
         "## Claims without a verdict on the source"
     )
     for name, end in {
-        "R-nosql": "), with 4 clients |",
+        "R-nosql": "), with 64 clients |",
         "A-host-loss": "query: 22.8 s; at most 10 s wanted (the lab's threshold) |",
         "C-location": " 128 clients; at least 0.95 wanted (the lab's threshold) |",
         "T-shm-gain": "), with 32 clients |",
@@ -100,14 +100,15 @@ def test_no_interval_of_the_picture_hides_in_its_dot(verdicts):
     assert sum(width > 8 for width in widths_pt) >= len(shown) - 1
 
 
-def test_the_readme_says_of_the_ndb_api_what_its_recordings_show():
-    """The ratio with the most clients and both ends of its interval, of all recordings."""
-    newest = recorded.obtain("api-ceiling")
-    ratios = interfaces.ratios([*newest.earlier, newest])
-    [row] = ratios[ratios["contrast"] == interfaces.SINGLE].itertuples()
-    ratio, low, high = re.findall(r"[\d.]+", forest.words(row))
+def test_the_readme_says_of_the_ndb_api_what_its_picture_shows(verdicts):
+    """The ratio and both ends of its interval, of all recordings, as written beside the dot."""
+    shown = effects.table(verdicts, publication.claims())
+    [row] = shown[shown["id"] == "R-nosql"].itertuples()
+    numbers = forest.words(row)
+    assert numbers in written(effects.draw(shown, publication.claims()))
     readme = rendering.README.read_text(encoding="utf-8")
     [line] = [line for line in readme.splitlines() if "(notebooks/13_api_ceiling.ipynb)" in line]
+    ratio, low, high = re.findall(r"[\d.]+", numbers)
     assert re.search(rf" {ratio} times .*\({low} to {high}, together\)", line)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
-from ndblab.formatting import significant
 from ndblab.judging import publication, verdict
 from ndblab.measuring import measurement, recorded
 from ndblab.publishing import (
@@ -124,11 +123,6 @@ def results(every: pd.DataFrame) -> str:
 def _measured(row: Any, claim: publication.Claim) -> str:
     """Write what was measured, under what load, and what was wanted where the lab decided that."""
     loads = {load.lower() for load in _LOAD.findall(row.reason)}
-    if len(loads) > 1:
-        # Several loads were judged: the value's own one follows it.
-        low, high = significant(row.low), significant(row.high)
-        after = row.reason.partition(f"{significant(row.measured)} ({low} to {high}) ")[2]
-        loads = {match[1].lower() for match in [_LOAD.match(after)] if match}
     load = f", with {loads.pop()}" if len(loads) == 1 else ""
     of = f"{claim.metric}: " if claim.unit == "s" else ""
     own = _OWN_THRESHOLD.search(claim.conditions)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from experiments.read_write import made_up
-from made_up import PROCESSES, Double, contrasted, decided, double, slices_use, verdict, with_plan
+from made_up import Double, contrasted, decided, double, slices_use, verdict, with_plan
 
 POINT = (4, 16)
 
@@ -150,35 +149,6 @@ def test_lookups_per_cpu_time_are_compared_one_at_a_time(cost: float, expected: 
     assert row.verdict == expected
     assert row.measured == pytest.approx(cost, rel=0.02)
     assert "many at once (not judged)" in row.reason
-
-
-def with_one_client(data: Double, cost: float) -> Double:
-    """Runs of a sweep, in which a lookup through the NDB API costs this many times less."""
-    sql = data.runs[data.runs["clients"] == 1]
-    api = sql.assign(run_id=sql["run_id"] + "_api", variant="ndb-api", workload="ndb_api")
-    by_sql = {"mysqld": 50.0, "ndbmtd": 30.0, "sysbench": 20.0}
-    by_api = {"ndbmtd": 60.0 / cost, "client": 40.0 / cost}
-    rows = [
-        (run_id, 4.0, role, number, pct, 1)
-        for runs, used in ((sql, by_sql), (api, by_api))
-        for run_id in runs["run_id"]
-        for number, (role, pct) in enumerate(used.items())
-    ]
-    others = data.processes[~data.processes["run_id"].isin(sql["run_id"])]
-    processes = pd.concat([others, pd.DataFrame(rows, columns=PROCESSES)])
-    return replace(data, runs=pd.concat([data.runs, api]), processes=processes)
-
-
-@pytest.mark.parametrize(
-    ("cost", "expected"), [(2.4, "reproduced"), (1.5, "differs here"), (2.0, "inconclusive")]
-)
-def test_lookups_must_cost_less_with_the_fewest_clients_too(cost: float, expected: str):
-    """No load is named, and with 64 clients they cost a fifth."""
-    row = verdict(with_one_client(interfaces(5.0), cost), "R-nosql")
-    assert row.verdict == expected
-    assert row.measured == pytest.approx(cost, rel=0.02)
-    assert "with 64 clients, " in row.reason
-    assert " with 1 client" in row.reason
 
 
 def test_before_the_first_block_nothing_is_known_of_either_interface():
