@@ -109,9 +109,10 @@ def _some_gain(table: pd.DataFrame) -> Iterator[str]:
     """Say that shared memory gains something where only its size is open."""
     gains = (table["id"] == "T-shm-gain") & (table["verdict"] == INCONCLUSIVE) & (table["low"] > 1)
     for row in table[gains & ~table["reason"].str.contains(ONE_START)].itertuples():
-        did = moved(row.measured, row.low, row.high, "throughput")
+        gained = change(row.measured, row.low, row.high)[:-1]
         pooled = ", together" * str(row.reason).startswith(TOGETHER)
-        yield f"with point selects, shared memory {did[:-1]}{pooled})"
+        size = "by how much is open"
+        yield f"with point selects, shared memory gains over TCP; {size}: {gained}{pooled})"
 
 
 def _cpu_per_query(dataset: Dataset, contrast: str, query: str) -> Iterator[str]:
