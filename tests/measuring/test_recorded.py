@@ -21,15 +21,10 @@ from ndblab.planning.workload import is_good
 NAME = "dump"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A copy of a recorded dataset."""
-    source = recorded.folder(catalogue.find(NAME))
-    return Path(shutil.copytree(source, tmp_path / source.name))
-
-
-def test_a_dataset_that_somebody_has_is_not_read_again(folder: Path) -> None:
+def test_a_dataset_that_somebody_has_is_not_read_again(tmp_path: Path) -> None:
     """A page and its notebook share one: a large one would fill the memory twice."""
+    source = recorded.folder(catalogue.find(NAME))
+    folder = Path(shutil.copytree(source, tmp_path / source.name))
     held = recorded.obtain(NAME, str(folder))
     assert recorded.obtain(NAME, str(folder)) is held
     del held
