@@ -23,7 +23,7 @@ def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     means = loads.by_way(every)
     best = means.loc[means.groupby("way", sort=False)["rows_per_s"].idxmax()]
     most_rows = every["rows"].max()
-    # Such a time is that of the start, so a rate would say how small the load is.
+    # Such a time may be that of the start: a rate would say how small the load is.
     is_start = (best["way"] == loads.NDB_IMPORT) & (most_rows / best["rows_per_s"] < 2 * _START_S)
     rates = [
         f"{loads.WORDS[row.way]} {plain(row.rows_per_s)}" for row in best[~is_start].itertuples()
@@ -36,8 +36,7 @@ def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         f"rows a second: {listed(rates)}{_one_start(dataset)}",
         f"a load has {plain(most_rows)} rows, and its time includes the program's start",
         *(
-            f"ndb_import took {plain(most_rows / rate)} s, most of it its start: so small a load "
-            "does not show its rate"
+            f"ndb_import took {plain(most_rows / rate)} s: so small a load does not show its rate"
             for rate in best.loc[is_start, "rows_per_s"]
         ),
         Clause(
