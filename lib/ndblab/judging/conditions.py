@@ -29,7 +29,6 @@ MOST = {SERVERS: SATURATED, SQL_SIDE: SATURATED, DATA_NODES: NODES_FREE, HOST: H
 """Share at and above which a part limits what servers can do."""
 FULL = {**MOST, DATA_NODES: SATURATED}
 """Share at and above which a part is used up."""
-FULL_PCT = f"{100 * SATURATED:.0f} % or more"
 NEAR_PCT = 80
 """Percent of a CPU at and above which the brief calls a thread near saturation."""
 IDLE_GROWTH = 1.5
@@ -150,7 +149,7 @@ def loaded(claim: Claim, evidence: Evidence) -> State:
     """Require enough clients to keep something busy: twice as many do less than twice the work."""
     words = []
     for parts, contrast, name in _parts(claim, evidence):
-        full, text = _fullest(parts, evidence, contrast, name)
+        full, text, _ = _fullest(parts, evidence, contrast, name)
         if full < 1:
             growth, text = _growth(evidence, contrast, name)
             if growth > IDLE_GROWTH:
@@ -173,8 +172,9 @@ def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) 
         if name in looked:
             free = [part for part in parts if part.limit != QUOTA]
             ended.append(_fullest(free, evidence, contrast, name))
-    full, words = min(ended)
-    return State(full >= 1, f"{how}: {words}" if full >= 1 else f"{words} ({FULL_PCT} wanted)")
+    full, words, wanted = min(ended)
+    wanted = f"{100 * wanted:.0f} % or more wanted"
+    return State(full >= 1, f"{how}: {words}" if full >= 1 else f"{words} ({wanted})")
 
 
 def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
@@ -201,13 +201,18 @@ def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
     )
 
 
-def _fullest(among: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
-    """Return how full a side's fullest part or thread is (1 or more is full), also in words."""
+def _fullest(
+    among: list[Part], evidence: Evidence, contrast: str, name: str
+) -> tuple[float, str, float]:
+    """Return how full a side's fullest part or thread is (1 or more is full), and its use in words.
+
+    Last is the share at and above which it is full.
+    """
     most = max(among, key=_fullness)
-    parts = [(_fullness(most), str(most))]
+    parts = [(_fullness(most), str(most), FULL[most.name])]
     with contextlib.suppress(MissingData):
         pct = _busiest_thread(evidence, contrast, name)
-        parts.append((pct / (100 * SATURATED), _of_thread(pct)))
+        parts.append((pct / (100 * SATURATED), _of_thread(pct), SATURATED))
     return max(parts)
 
 

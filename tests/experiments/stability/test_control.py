@@ -11,13 +11,14 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from drawn import caption
 from experiments.stability.made_up import with_control
 from experiments.stability.test_checks import long_run
 from made_up import verdict
+from ndblab import figures
 from ndblab.experiments.stability import control
 from ndblab.judging import answers
 from ndblab.machine.local import LOCAL
-from ndblab.publishing import drawing
 
 # Of a control on a virtual machine; the last line was cut when it ended.
 WRITTEN = "100.9 512340 0.010021\n101.9 512340 0.011300\n102.9 512340 0.0101"
@@ -100,5 +101,5 @@ def test_the_answer_says_how_much_of_the_spread_is_the_hosts():
 def test_the_figure_shows_the_control_where_one_ran():
     """A panel more, which the words describe."""
     data = with_control(long_run(spread=0.03), 0.01)
-    axes = drawing.draw("1", data)[1].axes
+    axes = figures.draw("1", data.tables, [], caption()).axes
     assert [ax.get_ylabel().split(",")[0] for ax in axes][-1] == "Host's speed"
