@@ -18,7 +18,7 @@ from ndblab.install.requirements import Tool
 from ndblab.machine import host
 from ndblab.publishing import doctor
 
-THE_LINE = "The line below, of what only root can give, installs it."
+THE_LINE = 'Type the line under "only root can give", below.'
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 
