@@ -63,7 +63,7 @@ def test_a_ratio_is_of_paired_runs() -> None:
     assert "read/write, 8 clients +25 %" in words
     assert words.startswith(title(figure))
     said = "point selects at most +25 %; read/write at most +25 %"
-    assert title(figure) == f"Under CPU quotas, SHM instead of TCP, in this recording: {said}"
+    assert title(figure) == f"Under CPU quotas, SHM instead of TCP, one recording: {said}"
 
 
 def of_reads(name: str, clients: int, ratio: float, spread: float = 0.005) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def test_the_title_says_which_ratios_are_clear_with_their_intervals() -> None:
     found = title(draw("shm-vs-tcp", tables)).replace("\N{MINUS SIGN}", "-")
     value = r"-\d+ % \(-\d+ to -\d+ %\)"
     two = rf"point selects {value} with 64 clients and {value} with 8, unclear with 1"
-    assert re.search(rf"SHM instead of TCP, in this recording: {two}$", found)
+    assert re.search(rf"SHM instead of TCP, one recording: {two}$", found)
     tables["slices"] = slices[0]
     assert "too uncertain to tell" in title(draw("shm-vs-tcp", tables))
 
@@ -135,7 +135,7 @@ def test_contrasts_stand_instead_of_pairs() -> None:
     assert dots(figure.axes[0]) == pytest.approx([0.5], rel=0.1)
     assert "both sides measured close together" in said(figure)
     assert "pairs" not in said(figure)
-    start = "SHM instead of TCP, in this recording: point selects \N{MINUS SIGN}"
+    start = "SHM instead of TCP, one recording: point selects \N{MINUS SIGN}"
     assert title(figure).startswith(f"Under CPU quotas, {start}")
 
 

@@ -186,7 +186,7 @@ def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
     if len(comparison.kinds) > 1:
         return _largest(over, ratios)
     found = [_found(rows) for _, rows in ratios.groupby("workload", sort=False)]
-    alone = ", in this recording" * comparison.is_pooled
+    alone = ", one recording" * comparison.is_pooled
     title = f"{comparison.kinds[0].name} instead of {over}{alone}: {'; '.join(found)}"
     return title[0].upper() + title[1:]
 
@@ -211,7 +211,7 @@ def _found(rows: pd.DataFrame) -> str:
     clear = _clear(rows)
     others = rows[~rows.index.isin(clear.index)]
     if len(rows) == 1 and clear.empty:
-        open_yet = "too uncertain to tell" if first.high / first.low > OPEN else "within the error"
+        open_yet = "too uncertain to tell" if first.high / first.low > OPEN else "unclear"
         return f"{workload} {open_yet}"
     if clear.empty:
         return f"{workload} no clear change"

@@ -241,7 +241,7 @@ def _notes(
     )
     if len(said) > MOST_OF_FAILURES:
         lost = count(int(failed["failed"].sum()), "failed run")
-        said = f"{lost} of {count(len(failed), 'point')}, not averaged"
+        said = f"{lost} of {count(len(failed), 'point')}{', not averaged' if panels else ''}"
     if said:
         notes.append(f"{'Crosses' if panels else 'Not averaged'}: {said}.")
     return notes + ([_QUOTA] if caption.is_scaled else [])
