@@ -206,6 +206,17 @@ def test_every_thread_has_a_bar_and_the_busiest_kind_is_the_answer() -> None:
     assert ratios.get_yticklabels()[0].get_text() == "recv"
 
 
+def test_kinds_that_no_interval_tells_apart_share_the_title() -> None:
+    """None of them is called the busiest."""
+    data = tables()
+    threads = data["ndb_threads"]
+    of_tc = threads["thread"] == "tc"
+    repeats = threads["run_id"].str[-1].astype(int)
+    threads.loc[of_tc, "os_system_pct"] = 4.0 + repeats[of_tc]
+    said = "tc and recv were the busiest threads, too close to tell which"
+    assert title(draw("9", data)).endswith(said)
+
+
 @pytest.mark.parametrize("key", ["5", "9"])
 def test_numbers_on_an_axis_leave_each_other_room(key: str) -> None:
     """A narrow axis over several decades has few of them: 10 and 20 do not become 1020."""

@@ -191,17 +191,18 @@ def _threads_title(shown: _Threads, ratios: pd.DataFrame, runs: pd.DataFrame) ->
         return f"The data nodes have no {shown.kind} thread to compare"
     nearest = next(ratios.sort_values("ratio").head(1).itertuples())
     change = f"{forest.change(nearest.ratio)} CPU"
-    clear = "" if forest.is_clear(nearest) else ", within the error"
     mine = nearest.ratio >= 1
     busiest = shown.kind if mine else nearest.name
-    if shown is _OF_MOST:
+    if nearest.low <= 1 <= nearest.high:
+        said = f"{shown.kind} and {nearest.name} were the busiest threads, too close to tell which"
+    elif shown is _OF_MOST:
         said = f"{busiest} was the busiest kind of thread: "
         said += f"{change} than {nearest.name}" if mine else f"{shown.kind} used {change}"
     else:
         said = f"a thread of {busiest} was busiest: "
         said += f"{change} than any of {nearest.name}" if mine else f"{shown.kind} used {change}"
     where = _lead(shown, runs)
-    return f"{where[0].upper()}{where[1:]}, {said}{clear}"
+    return f"{where[0].upper()}{where[1:]}, {said}"
 
 
 def _lead(shown: _Threads, runs: pd.DataFrame) -> str:
