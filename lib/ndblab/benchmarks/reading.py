@@ -82,13 +82,16 @@ def tiled(into: Path, rows: int) -> Path:
 
 
 def _repeated(table: pd.DataFrame, spans_s: Mapping[str, float], copies: int) -> pd.DataFrame:
-    """Repeat the samples of each run, one copy after the other."""
+    """Repeat the samples of each run, one copy after the other.
+
+    A failed run has no time that it lasted; its copies follow each other after the longest samples.
+    """
     import numpy as np
 
     rows = np.repeat(np.arange(len(table)), copies)
     tile = np.tile(np.arange(copies), len(table))
     longer = table.iloc[rows].reset_index(drop=True)
-    longer["t_s"] += tile * longer["run_id"].map(spans_s).to_numpy(dtype=float)
+    longer["t_s"] += tile * longer["run_id"].map(spans_s).astype(float).fillna(table["t_s"].max() + 1)
     return longer.sort_values(["run_id", "t_s"], kind="stable", ignore_index=True)
 
 

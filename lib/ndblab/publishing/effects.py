@@ -33,7 +33,7 @@ _ROWS = "Rows"
 
 
 def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
-    """Return the ratios of tested claims, decided or inconclusive, largest first.
+    """Return the ratios of tested claims with an interval, decided or inconclusive, largest first.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
     """
     known = {claim.id: claim for claim in claims if claim.effect}
     tested = every["verdict"].isin(verdict.TESTED) & every["id"].isin(known.keys())
-    rows = every[tested & every["measured"].notna()].rename(columns={"measured": "ratio"})
+    rows = every[tested & every["measured"].notna() & every["low"].notna()].rename(columns={"measured": "ratio"})
     bounds = [verdict.allowed(known[name]) for name in rows["id"]]
     rows = rows.assign(
         name=[known[name].effect for name in rows["id"]],

@@ -108,7 +108,7 @@ def test_rows_are_counted_in_the_memory_they_took() -> None:
     assert row.low < 750
     twice = {key: 2 * value for key, value in FILLED["data_memory_bytes"].items()}
     dataset.manifest = {"filled": {**FILLED, "data_memory_bytes": twice}, **PLANNED}
-    assert verdict(dataset, "B-row-bytes").verdict == "contradicted"
+    assert verdict(dataset, "B-row-bytes").verdict == "differs here"
 
 
 def test_partly_filled_pages_cancel_between_two_sizes_of_the_tables() -> None:
