@@ -71,7 +71,12 @@ def test_p95_of_a_closed_loop_is_forced_by_clients_and_quotas() -> None:
 
 @pytest.mark.parametrize(
     ("sql", "busy_pct", "words"),
-    [(1.5, 99.0, "a quota runs out first"), (None, 99.0, "saturated: "), (4.0, 50.0, "wanted)")],
+    [
+        (1.5, 99.0, "a quota runs out first"),
+        (None, 99.0, "saturated: "),
+        (4.0, 50.0, "wanted)"),
+        (None, 92.0, "the host's CPUs are 92 % busy (95 % or more wanted)"),
+    ],
 )
 def test_what_a_quota_ends_is_not_a_saturated_system(
     sql: float | None, busy_pct: float, words: str
