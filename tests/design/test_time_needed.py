@@ -25,7 +25,7 @@ from ndblab.tuning import wanted
 def has_swept_time(manifest: Path) -> bool:
     """Whether a dataset holds how long its first sweep took, though runs were measured again.
 
-    Where runs failed, the sweep took the time of clients that were stuck, which nobody can announce.
+    Where runs failed, the sweep took the time of stuck clients, which nobody can announce.
     """
     known = json.loads(manifest.read_text())
     if known["experiment"] == wanted.NAME:

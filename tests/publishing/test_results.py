@@ -65,7 +65,7 @@ def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experime
 
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
 def test_the_recorded_datasets_are_what_they_say(experiment):
-    """Its own budget, repeated runs (or one of an hour), few of which failed, a quiet host, its commit."""
+    """Its own budget, repeated runs (or one of an hour), few failures, a quiet host, its commit."""
     data = recorded.obtain(experiment.name)
     assert data.complete
     assert data.budget == {"auto": "scaled"}.get(experiment.budget, experiment.budget)

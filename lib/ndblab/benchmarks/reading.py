@@ -91,7 +91,9 @@ def _repeated(table: pd.DataFrame, spans_s: Mapping[str, float], copies: int) ->
     rows = np.repeat(np.arange(len(table)), copies)
     tile = np.tile(np.arange(copies), len(table))
     longer = table.iloc[rows].reset_index(drop=True)
-    longer["t_s"] += tile * longer["run_id"].map(spans_s).astype(float).fillna(table["t_s"].max() + 1)
+    longer["t_s"] += tile * longer["run_id"].map(spans_s).astype(float).fillna(
+        table["t_s"].max() + 1
+    )
     return longer.sort_values(["run_id", "t_s"], kind="stable", ignore_index=True)
 
 

@@ -46,7 +46,9 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
     """
     known = {claim.id: claim for claim in claims if claim.effect}
     tested = every["verdict"].isin(verdict.TESTED) & every["id"].isin(known.keys())
-    rows = every[tested & every["measured"].notna() & every["low"].notna()].rename(columns={"measured": "ratio"})
+    rows = every[tested & every["measured"].notna() & every["low"].notna()].rename(
+        columns={"measured": "ratio"}
+    )
     bounds = [verdict.allowed(known[name]) for name in rows["id"]]
     rows = rows.assign(
         name=[known[name].effect for name in rows["id"]],
