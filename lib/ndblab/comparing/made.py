@@ -229,7 +229,8 @@ def configured(setting: Setting) -> dict[str, dict[str, object]]:
         # Either of these rules out the other.
         if knob.name == "ThreadConfig":
             own |= {"AutomaticThreadConfig": None, "NumCPUs": None}
-        elif knob.name == "NumCPUs":
+        # 0 is NDB's default, with which the lab's own threads stay.
+        elif knob.name == "NumCPUs" and value:
             own |= {"AutomaticThreadConfig": 1, "ThreadConfig": None}
         return {knob.section: own}
     if knob.name == "log_bin":
