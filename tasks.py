@@ -481,7 +481,7 @@ def size(c, cpus=None, qps_one_server=None, from_=None):
 
     own, here = fitted(from_), host.read()
     mine = undivided.measured_on(own.fitted.host if from_ else here.to_dict())
-    host_cpus = here.usable_cpus if cpus is None else cpus
+    host_cpus = here.usable_cpus if cpus is None and not from_ else cpus
     print(answers.size(own, host_cpus, qps_one_server, mine))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attached_facts import facts
+from attached_facts import facts, server
 from ndblab.attach import put_back
 from ndblab.error import LabError
 from ndblab.machine import cleanup
@@ -77,6 +77,18 @@ def test_what_a_killed_lab_has_left_is_put_back_by_the_next(tmp_path: Path) -> N
     assert said == "ndb_batch_size=32768 on /run/1.sock"
     servers.down = set()
     assert "ndb_batch_size=65536 on /run/2.sock" in put_back.restore(servers, facts(), tmp_path)
+    assert now(servers) == BEFORE
+
+
+def test_a_comparison_elsewhere_keeps_what_a_killed_lab_has_left(tmp_path: Path) -> None:
+    """One on other servers, or on some of them, puts back its own values alone."""
+    servers = Servers()
+    left = held(servers, tmp_path)
+    left.__enter__()
+    servers.values[1]["ndb_batch_size"] = "1"
+    with put_back.held(["ndb_batch_size"], servers, facts(servers=(server(1),)), tmp_path):
+        pass
+    put_back.restore(servers, facts(), tmp_path)
     assert now(servers) == BEFORE
 
 

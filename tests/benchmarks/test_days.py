@@ -9,11 +9,9 @@ import pytest
 from scipy.stats import binomtest
 
 from ndblab.benchmarks import days, tuning
-from ndblab.measuring import recorded
 from ndblab.statistics import recordings
 from ndblab.statistics.estimate import Estimate
 from ndblab.statistics.recordings import DAYS, Apart
-from ndblab.tuning.wanted import NAME
 
 
 @pytest.mark.parametrize("quantity", DAYS)
@@ -26,14 +24,6 @@ def test_what_answers_say_of_another_day_is_what_the_recordings_show(quantity: s
     held = [days._holds(pair, DAYS[quantity]) for pair in apart]
     # Of so few contrasts, some more than 5 % may lie outside by chance.
     assert binomtest(sum(held), len(held), 0.95, alternative="less").pvalue > 0.05
-
-
-def test_recorded_searches_were_measured_again() -> None:
-    """The gain of another day lies in the range that its answer gives today."""
-    searches = [*days._searches()]
-    folders = {folder.name for folder in (recorded.RECORDED / NAME).iterdir()}
-    assert {name for pair in searches for name in pair.recordings} <= folders
-    assert all(days._holds(pair, DAYS["throughput"]) for pair in searches)
 
 
 @pytest.mark.parametrize("alike", [True, False])

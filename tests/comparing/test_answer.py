@@ -86,7 +86,7 @@ def test_slices_that_others_disturbed_are_counted(number: int, words: str) -> No
             "no whole block yet: the load reported too late.",
         ),
         ({"p95": Estimate(1.0, 0.99, 1.01)}, "p95 unchanged (-1.0 to +1.0 %)"),
-        ({"errors": {"a": 0, "b": 9}}, "Slices left out for errors: 0 of A, 9 of B."),
+        ({"errors": {"a": 0, "b": 9}}, "Loads that ended with errors: 0 of A, 9 of B."),
         ({"worse": ("p95", "errors")}, "So B is worse by p95 and errors, whatever its throughput."),
         (
             {"outcome": "slower", "throughput": Estimate(0.9, 0.85, 0.95), "worse": ("p95",)},

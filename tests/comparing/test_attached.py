@@ -22,6 +22,7 @@ OTHERS = [Knob("MaxNoOfTables", CONFIG_INI, "ndbd default", "", INITIAL, UNLISTE
         ("performance_schema=on",),
         ("ndb_read_backup=off",),
         ("data_nodes=25%",),
+        ("max_connections=20",),
         ("server_cpus=25%",),
         ("engine=9.7.4",),
         ("MaxNoOfTables=64",),

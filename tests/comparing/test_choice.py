@@ -30,6 +30,11 @@ from ndblab.planning.shape import Shape
         (["performance_schema=on", "ndb_batch_size=64K"], RESTARTS),
         (["performance_schema=on", "READ_BACKUP=0"], TWINS),
         (["log_bin=on"], TWINS),
+        (
+            ["performance_schema=on", "performance_schema=off", "log_bin=on", "ndb_log_bin=on"],
+            TWINS,
+        ),
+        (["servers=1", "servers=2", "log_bin=on", "ndb_log_bin=on"], TWINS),
         (["performance_schema=on", "performance_schema=off", "servers=2"], TWINS),
         (["SpinMethod=CostBasedSpinning"], TWINS),
         (["engine=8.0.33"], TWINS),

@@ -113,13 +113,34 @@ def test_a_guard_that_is_worse_fails_the_gate(more, worse: tuple[str, ...]) -> N
 def test_errors_of_one_side_are_told() -> None:
     """A slice with errors is left out, and so is its block; many more on B make it worse."""
     data = dataset(20, 1.05)
-    on_b = data.slices.index[data.slices["side"] == "b"][:8]
+    # One of both slices of B in each of eight blocks.
+    on_b = data.slices.index[data.slices["side"] == "b"][:16:2]
     data.slices.loc[on_b, "status"] = "errors: 12"
     result = judged.judge(data)
     assert result.errors == {"a": 0, "b": 8}
     assert result.worse == ("errors",)
     data.slices.loc[on_b[2:], "status"] = "ok"
     assert judged.judge(data).worse == ()
+
+
+@pytest.mark.parametrize("status", ["no transaction ended, each has errors: 9 a second",
+                                    "sysbench exited 1: unknown table"])  # fmt: skip
+def test_a_side_that_only_fails_is_worse(status: str) -> None:
+    """So a gate does not pass it as undecided."""
+    data = dataset(8)
+    data.slices["status"] = data.slices["status"].astype(str)
+    data.slices.loc[data.slices["side"] == "b", "status"] = status
+    result = judged.judge(data)
+    assert result.worse == ("errors",)
+    assert result.status == 1
+
+
+def test_errors_of_blocks_that_were_repeated_count() -> None:
+    """Their rows are gone; the manifest has how many loads ended so."""
+    data = dataset(20, 1.05)
+    data.manifest["failed_loads"] = {f"{made.CONTRAST} b": 6}
+    assert judged.judge(data).errors == {"a": 0, "b": 6}
+    assert judged.judge(data).worse == ("errors",)
 
 
 def test_why_there_is_no_whole_block_is_told() -> None:

@@ -45,6 +45,13 @@ def test_what_changes_under_load_is_set_on_the_running_servers() -> None:
     assert files(experiment, "b") == files(experiment, "default")
 
 
+def test_a_number_of_cpus_of_zero_keeps_the_lab_s_own_threads() -> None:
+    """It is the default; the command that measures a gain again names it."""
+    experiment = compared("NumCPUs=0", "NumCPUs=1")
+    assert "\nThreadConfig=" in files(experiment, "default")
+    assert "\nThreadConfig=" not in files(experiment, "b")
+
+
 def test_two_clusters_of_many_servers_start_without_native_io() -> None:
     """Linux's default is enough for 28 servers, on which side soever they are."""
     off = {"innodb_use_native_aio": 0}.items()

@@ -167,6 +167,14 @@ def test_a_file_or_a_folder_that_is_no_side_is_one_message(tmp_path: Path) -> No
         sides.parse([str(tmp_path / "missing.toml")])
 
 
+def test_an_empty_value_of_my_cnf_is_none_that_can_be_compared(tmp_path: Path) -> None:
+    """It is not ON, which an option without "=" means; the lab says that it is left out."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nsql_mode=''\nndb_batch_size=64K\n")
+    parsed = sides.parse(["brief", str(tmp_path)])
+    assert said(parsed)[1] == "ndb_batch_size=65536"
+    assert any("sql_mode" in line for line in parsed.left_out)
+
+
 def test_a_long_value_is_no_file() -> None:
     """A list of threads may be longer than the name of a file."""
     threads = ",".join(f"ldm={{count=1,cpubind={cpu}}}" for cpu in range(40))

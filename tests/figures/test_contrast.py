@@ -75,7 +75,7 @@ def test_before_the_first_look_there_is_a_value_and_no_interval():
     figure = draw(tables(made_up_slices.of(contrast(), 3)))
     assert "doubled, 3 blocks" in written(figure)
     assert " to " not in written(figure).replace("due to", "")
-    assert "within the error" in title(figure)
+    assert "without an interval yet" in title(figure)
 
 
 @pytest.mark.parametrize("number", [1, 5, 12])

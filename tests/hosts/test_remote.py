@@ -54,6 +54,16 @@ def mark(tmp_path: Path, machine: Machine) -> Iterator[Path]:
     machine.end(tmp_path)
 
 
+def test_folders_of_killed_labs_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Nobody else would: the guards of hosts that were namespaces died with them."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, alive = (tmp_path / f"ndblab-hosts-{pid}-x" for pid in (999_999_999, os.getpid()))
+    (dead / "a/cluster").mkdir(parents=True)
+    alive.mkdir()
+    namespaces.remove_dead()
+    assert [*tmp_path.iterdir()] == [alive]
+
+
 def test_it_offers_all_that_a_machine_does(machine: Machine):
     """By the same names and parameters, so that one kind of machine can take another's place."""
     for name, asked in vars(Machine).items():
@@ -335,6 +345,19 @@ def test_a_tree_never_replaces_a_users_folder(there: Remote, tmp_path: Path):
     with pytest.raises(LabError, match=r"On a: .*contains other files"):
         there.send_tree(tmp_path / "source", tmp_path / "home")
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["thesis.tex"]
+
+
+def test_a_users_folder_is_no_folder_of_a_cluster(there: Remote, tmp_path: Path):
+    """Not even if a file in it is named as one of the lab's."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/state.json").write_text("{}")
+    (tmp_path / "app/thesis.tex").touch()
+    with (
+        pytest.raises(LabError, match="contains other files"),
+        remote.connect("a", tmp_path / "app"),
+    ):
+        pass
+    assert {path.name for path in (tmp_path / "app").iterdir()} == {"state.json", "thesis.tex"}
 
 
 def test_logs_are_fetched(there: Remote, tmp_path: Path):

@@ -106,6 +106,23 @@ exit 1""",
     assert f"index: {index}\n" in done.stderr, done.stderr
 
 
+def test_uv_gets_the_proxy_that_pip_has(tmp_path: Path) -> None:
+    """uv does not read pip's settings."""
+    for name in ("requirements.lock", "pyproject.toml"):
+        (tmp_path / name).touch()
+    python = put(tmp_path / "python", "echo \"global.proxy='http://p:3128'\"")
+    uv = put(
+        tmp_path / "bin/uv",
+        f"""[ "$1" = venv ] && mkdir -p {tmp_path}/.venv/bin &&
+ln -s {python} {tmp_path}/.venv/bin && exit
+echo "proxy: $ALL_PROXY"
+exit 1""",
+    )
+    path = f"{uv.parent}:{os.environ['PATH']}"
+    done = lab(tmp_path, PATH=path, ALL_PROXY="", all_proxy="")
+    assert "proxy: http://p:3128\n" in done.stderr, done.stderr
+
+
 def test_a_python_that_makes_no_environments_costs_an_ordinary_user_one_line(tmp_path: Path):
     """The line has the packages of the build too, which a fresh Debian lacks as well."""
     for name in ("requirements.lock", "pyproject.toml", "lib"):

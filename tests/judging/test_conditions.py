@@ -102,3 +102,15 @@ def test_what_cannot_be_known_is_not_taken_to_hold(missing: str) -> None:
     unknown = conditions.of(CLAIM, lambda: Evidence(data))
     assert unknown.holds is None
     assert unknown.words
+
+
+def test_what_one_contrast_uses_up_is_known_before_another_is_measured() -> None:
+    """Nothing measured later could let the condition hold."""
+    claim = BY_ID["F6-peak"]
+    data = doubled(24.5, 20.0)
+    data.manifest["contrasts"][0]["claims"] = (claim.id,)
+    sides = {"a": (16, 128, {"qps": 1840.0}), "b": (8, 64, {"qps": 1000.0})}
+    data = contrasted(data, "servers-8-16", sides, claims=(claim.id,), blocks=1)
+    known = conditions.of(claim, lambda: Evidence(with_plan(data, 0.25, 0.25, 1.5)))
+    assert known.holds is False
+    assert "98 % of their quota" in known.words

@@ -30,6 +30,7 @@ from ndblab.measuring.measured_run import Run
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
+from ndblab.planning.workload import WAITED
 from ndblab.statistics import contrasts
 
 ONE, OTHER = Side(Point(1, 8)), Side(Point(1, 8, variant="other"))
@@ -266,6 +267,22 @@ def test_queries_that_last_too_long_for_turns_have_slices_of_their_own(lab: Lab,
     assert [turns.TOO_LONG in line for line in lab.said] == [True]
     good = lab.writer.slices[lab.writer.slices["status"] == "ok"]
     assert [list(of) for _, of in good.groupby("block")["of"]] == [[4] * 4] * 2
+
+
+def test_a_side_that_cannot_connect_is_why_its_block_failed(lab: Lab, monkeypatch):
+    """Not the other side, whose clients waited in vain; it alone has a load that failed."""
+
+    def measure(asked, ready, pause_s):
+        runs = lab.slot(None, asked, "")
+        for run in runs:
+            row = run.tables["slices"]
+            row["status"] = "sysbench exited 1" if row["side"].iloc[0] == "b" else WAITED
+        return runs
+
+    monkeypatch.setattr(turns, "measure", measure)
+    contrast = Contrast("t", designs.ALTERNATION, ONE, OTHER, (), turns=True)
+    assert lab.measure(contrast).endswith("b: sysbench exited 1")
+    assert lab.writer.manifest["failed_loads"] == {"t b": 1}
 
 
 def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_other() -> None:

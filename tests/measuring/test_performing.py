@@ -246,3 +246,18 @@ def test_runs_that_are_asked_for_again_are_measured_again(tmp_path: Path) -> Non
         perform(out, measure)
         perform(out, measure, again=[first[0].run_id(first[1])])
     assert measure.asked == [*SMALL.order(), first]
+
+
+def test_a_good_run_outlives_its_failed_repetition(tmp_path: Path) -> None:
+    """It was to be measured again because others disturbed it."""
+    point, repeat = SMALL.order()[0]
+    run_id = point.run_id(repeat)
+
+    def dies(*_: object) -> Run:
+        raise LabError("Port 11860 is taken")
+
+    with small_runs.opened(tmp_path) as out:
+        perform(out, Measure())
+        with pytest.raises(LabError, match="Port"):
+            perform(out, Measure(dies), again=[run_id])
+        assert out.done[run_id] == "ok"

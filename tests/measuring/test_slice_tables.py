@@ -22,6 +22,12 @@ BEGAN_BEFORE = "its first report covers more than 0.5 s before it"
 IDLE = {"host_busy_pct": 50.0, "host_steal_pct": 0.0}
 
 
+def test_the_rate_of_a_slow_query_keeps_its_digits() -> None:
+    """Two decimals would make 22 and 23 s differ by a fifth."""
+    cells = pd.DataFrame({"errors_per_s": [0.0], "latency_p95_ms": [23200.0]})
+    assert slice_tables._measured(1, 23.2, cells)["qps"] == pytest.approx(1 / 23.2, rel=1e-6)
+
+
 def slices(came_s: dict[int, float], seconds: int = 1) -> list[pd.Series]:
     """Return the slices of three seconds after a warm-up of 1 s; `came_s` has reports off time."""
     lines = REPORT.split("\n")

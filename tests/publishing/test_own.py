@@ -35,9 +35,10 @@ def test_an_own_run_has_a_page_with_its_figures(tmp_path: Path) -> None:
     assert f"../datasets/{mine.name}/index.html" in page
 
 
-def test_a_comparison_has_a_page_with_its_answer() -> None:
+def test_a_comparison_has_a_page_with_its_answer(tmp_path: Path) -> None:
     """The question names both sides; answer and forest follow."""
     data = measured(20)
+    data.path = tmp_path / data.id  # without a notebook beside it
     data.manifest["asked"] = {"a": [], "b": ["ndb_batch_size=64K"]}
     section = own.comparison(data)
     assert section.question == "How does ndb_batch_size=64K compare with the default?"

@@ -64,9 +64,9 @@ def test_the_results_say_at_what_load_and_against_which_threshold(verdicts):
     )
     for name, end in {
         "R-nosql": "), with 64 clients |",
-        "A-host-loss": "query: 22.8 s; at most 10 s wanted (the lab's threshold) |",
+        "A-host-loss": "query: 23 s; at most 10 s wanted (the lab's threshold) |",
         "C-location": " 128 clients; at least 0.95 wanted (the lab's threshold) |",
-        "T-shm-gain": "), with 32 clients |",
+        "T-shm-gain": "), with 32 clients; published: 1.2 (1.15 to 1.25 counts as equal) |",
         "A-arbitration": "| 0 partitions |",
     }.items():
         [line] = [line for line in before.splitlines() if f"(`{name}`)" in line]

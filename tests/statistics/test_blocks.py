@@ -25,6 +25,13 @@ def test_a_host_that_slows_down_between_repeats_adds_no_variability() -> None:
     assert blocks.variability(table, "qps").deviation == pytest.approx(0, abs=1e-9)
 
 
+def test_few_points_deviate_as_much_as_many() -> None:
+    """Taking out the drift of two points does not take out half of their variance."""
+    noise = np.random.default_rng(3).normal(0, 0.05, (2, 4000))
+    adjusted = np.log(blocks.block_adjusted(repeated(np.exp(noise)), "qps").to_numpy())
+    assert adjusted.reshape(2, -1).std(axis=1) == pytest.approx(0.05, rel=0.05)
+
+
 def test_outliers_do_not_determine_the_variability() -> None:
     """With 3 % at most points and 60 % at a few, the estimate stays near 3 %."""
     noise = np.random.default_rng(7).normal(0, 0.03, (60, 4))

@@ -18,6 +18,13 @@ def other(factor: float, **kind: str) -> pd.DataFrame:
     return RUNS.assign(run_id=RUNS["run_id"] + "_other", qps=RUNS["qps"] * factor, **kind)
 
 
+def test_without_slices_the_cpu_of_roles_is_missing_data() -> None:
+    """As after a measurement whose time was over before the first block."""
+    data = contrasted(double(), "shm", {"a": (1, 8, {}), "b": (1, 8, {})})
+    with pytest.raises(MissingData):
+        ratio_tables.of_roles(data.slices.iloc[:0], data.processes)
+
+
 def test_a_variant_is_compared_at_equal_clients_and_over_all() -> None:
     """Every number of clients has its ratio, and a last row the ratio of all pairs together."""
     runs = pd.concat([RUNS, other(0.8, variant="tcp-clients")], ignore_index=True)

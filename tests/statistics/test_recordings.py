@@ -25,6 +25,15 @@ def test_two_recordings_that_agree_decide_only_what_is_large() -> None:
     assert low == pytest.approx(0.1 - (high - 0.1))
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_a_recording_before_its_first_look_gives_no_interval(blocks: int) -> None:
+    """As for a verdict."""
+    whole = np.random.default_rng(1).normal(0.1, 0.01, (6, 2))
+    pooled = recordings.of_contrast([whole, whole[:blocks]])
+    assert pooled.value == pytest.approx(np.exp(0.1), rel=0.05)
+    assert not pooled.bounded
+
+
 def test_recordings_that_lie_apart_weigh_alike_and_widen_the_interval() -> None:
     """Distance far beyond the errors is variance between recordings; the exact one gains nothing.
 

@@ -24,6 +24,7 @@ from tuning.test_answer import BOTH, wanted
 TRIAL = Trial(SCREEN, BOTH, 1, TWINS)
 START, BOTH_SIDES = "start", A + B
 WHY = "the load ended before its time"
+BASELINE_START, BASELINE_FAILS = "start of the baseline", "Side A (default): Data node 2 has ended"
 
 
 def carried_out(
@@ -38,8 +39,9 @@ def carried_out(
 
     def measure(contrast: Contrast, number: int, clusters: object, writer: dataset.Writer, *_):
         ending = left.pop(0)
-        if ending == START:
-            raise LabError("Data node 2 has ended", found="exit status 1")
+        if ending in (START, BASELINE_START):
+            what = "Data node 2 has ended" if ending == START else BASELINE_FAILS
+            raise LabError(what, found="exit status 1")
         failed = made["side"].isin(list(ending))
         rows = made.assign(status=made["status"].mask(failed, why))
         for run_id, row in rows.groupby("run_id", sort=False):
@@ -65,6 +67,7 @@ def carried_out(
         ((BOTH_SIDES, BOTH_SIDES), WHY),
         ((START, A), f"disturbed, the baseline: {WHY}"),
         ((START, START), "Data node 2 has ended: exit status 1"),
+        ((BASELINE_START, B), f"disturbed, the baseline: {BASELINE_FAILS}: exit status 1"),
     ],
 )
 def test_only_its_own_failures_rule_a_configuration_out(
@@ -94,6 +97,14 @@ def test_a_search_for_another_goal_keeps_what_it_did_to_throughput(
     assert len(record.throughput) == len(record.gains) == 1
     plain = carried_out(tmp_path / "b", monkeypatch, ("",))
     assert (plain.throughput, plain.gains) == ((), record.throughput)
+
+
+def test_a_goal_that_the_load_does_not_report_ends_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Its trials would all be in vain: these made-up slices have no processes."""
+    with pytest.raises(LabError, match="does not report what the search needs"):
+        carried_out(tmp_path, monkeypatch, ("",), goal="cpu")
 
 
 def test_a_search_does_not_give_up_because_others_use_the_host(

@@ -181,6 +181,18 @@ def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
     assert result.needless == ("knob_06",)
 
 
+def test_a_knob_without_which_a_limit_breaks_is_not_left_out():
+    """Without it the winner is as fast, and its p95 too high."""
+    rng = np.random.default_rng(2)
+    wins = record(CONFIRM, TWO, list(rng.normal(0.2, 0.02, 9)))
+    alike = record(ABLATE, without(TWO, "knob_06"), list(rng.normal(0, 0.005, 9)), TWO)
+    alike = dataclasses.replace(alike, levels={"p95_ms": 25.0})
+    finalists = [Finalist(TWO, 0.2)]
+    for limit, needless in (("p95 < 20 ms", ()), ("p95 < 30 ms", ("knob_06",))):
+        result = outcome.judge(History([wins, alike]), finalists, wanted.limits(limit))
+        assert result.needless == needless
+
+
 @pytest.mark.parametrize("text", ["p95", "p95 < 20 s", "errors < 1", "p95 <= 20 ms", ""])
 def test_a_condition_that_cannot_be_kept_is_one_message(text: str):
     """It has an example of a condition that can."""

@@ -21,7 +21,9 @@ from ndblab.tuning.history import (
     SEARCH,
     History,
     Record,
+    Trial,
 )
+from ndblab.tuning.outcome import Finalist
 from ndblab.tuning.search import FINALISTS, Search
 from ndblab.tuning.wanted import Request, limits
 
@@ -41,6 +43,16 @@ def test_placebos_seldom_win():
     achieved = worlds.simulate(worlds.placebos, 30)
     assert achieved.winners <= 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / 30)
     assert achieved.excluded >= 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 30)
+
+
+def test_a_finalist_that_is_certainly_worse_gets_no_more_blocks() -> None:
+    """Only an interval above the baseline confirms it."""
+    own = (("knob_00", 2),)
+    trial = Trial(CONFIRM, own, 4, TWINS)
+    search = Search(worlds.space(), HOUR_S)
+    for gains, may_win in (((-0.05, -0.02, -0.08, -0.05), False), ((0.05, 0.02, 0.08, 0.05), True)):
+        history = History([Record(trial, gains, 240.0)])
+        assert search._may_win(history, Finalist(own, 0.1), 1 - 0.05 / FINALISTS) == may_win
 
 
 @pytest.mark.parametrize("kind", worlds.HANDICAPS)

@@ -48,6 +48,15 @@ def test_what_acts_on_joins_alone_is_no_knob_for_a_load_without_them():
     assert resolving.resolve("tpc_c").may_join
 
 
+def test_a_users_row_replaces_a_knob_however_its_name_is_typed(tmp_path: Path) -> None:
+    """Else the same knob would be searched twice."""
+    file = tmp_path / "mine.csv"
+    file.write_text("name,values\nShmSpintime,0|100\nnumcpus,2\nndb-batch-size,16K\n")
+    assert len(space.table(file)) == len(space.table())
+    with pytest.raises(LabError):
+        of(Row("servers", "cpus/0"), servers=1)
+
+
 def test_values_follow_the_host():
     """They are at least 1."""
     row = Row("servers", "1|cpus|2*cpus|cpus/16", "cpus/12")

@@ -116,6 +116,7 @@ def detach(target: Target, facts: Facts) -> str:
     Global variables are put back. LabError if a lab is or may be alive.
     """
     with lease.hold(home(), ports=False), _sessions(target, facts) as sessions:
+        own_schema.dead(sessions)  # Before a variable changes under a lab that is alive.
         values = put_back.restore(target, facts, home())
         schemas = own_schema.remove_left(sessions)
     done = [f"put back {values}"] if values else []

@@ -119,7 +119,7 @@ def _prepared(allowed: Attachable, known: Prepared) -> list[str]:
     return [registry.find(job.point.workload).prepare_command(job).line([]) for job in jobs]
 
 
-def detach(connectstring: str, endpoints: str | None) -> str:
+def detach(connectstring: str | None, endpoints: str | None) -> str:
     """Remove what killed labs have left on an attached cluster; return what that was, or nothing.
 
     LabError if the cluster cannot be entered, or a lab is or may be alive.

@@ -85,19 +85,27 @@ def held(
                 )
 
 
+def dead(sessions: Mapping[int, Session]) -> list[str]:
+    """Return the schemas that killed labs have left.
+
+    The keys of `sessions` are their servers' node ids. LabError if a lab is or may be alive.
+    """
+    names = []
+    pattern = SCHEMA_PREFIX.replace("_", r"\_") + "%"
+    for (name,) in next(iter(sessions.values())).run("SHOW DATABASES LIKE %s", pattern):
+        if made := _NAME.fullmatch(name):
+            _check_dead(name, sessions.get(int(made[1])), made[1])
+            names.append(name)
+    return names
+
+
 def remove_left(sessions: Mapping[int, Session]) -> str:
     """Remove the schemas that killed labs have left; return them in words, empty if there are none.
 
-    The keys of `sessions` are their servers' node ids. LabError if a lab is or may be alive, or
-    somebody else has put something into its schema.
+    LabError as for `dead`, or if somebody else has put something into such a schema.
     """
-    session, removed = next(iter(sessions.values())), []
-    pattern = SCHEMA_PREFIX.replace("_", r"\_") + "%"
-    for (name,) in session.run("SHOW DATABASES LIKE %s", pattern):
-        if made := _NAME.fullmatch(name):
-            _check_dead(name, sessions.get(int(made[1])), made[1])
-            removed.append(_remove(session, name))
-    return " and ".join(removed)
+    session = next(iter(sessions.values()))
+    return " and ".join(_remove(session, name) for name in dead(sessions))
 
 
 def _check_dead(name: str, maker: Session | None, node_id: str) -> None:

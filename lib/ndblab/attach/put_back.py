@@ -44,7 +44,10 @@ def held(names: Iterable[str], target: Target, facts: Facts, folder: Path) -> It
     if not before:
         yield
         return
-    cleanup.add_to_record(folder, {_RECORDED: before})
+    # What a killed lab has left to put back on these or other servers is still to be put back.
+    left = cleanup.record(folder).get(_RECORDED, {})
+    own = {uuid: values | left.get(uuid, {}) for uuid, values in before.items()}
+    cleanup.add_to_record(folder, {_RECORDED: left | own})
     try:
         yield
     finally:

@@ -2,8 +2,7 @@
 
 A contrast that two recordings of one design share was measured on two days. How far its ratios lie
 apart, beyond their own errors, is `recordings.DAYS`, from which answers take the range that they
-print for another day. The recorded searches were measured again by the command that a search
-prints; `data/searches_again.csv` has what it printed, whose datasets were not kept.
+print for another day.
 """
 
 from __future__ import annotations
@@ -22,16 +21,13 @@ from ndblab.benchmarks.row import Row, shown
 from ndblab.benchmarks.tuning import FREEDOM, World
 from ndblab.comparing import judged
 from ndblab.dataset import Dataset
-from ndblab.dataset.manifest import read_manifest
 from ndblab.design import catalogue
 from ndblab.measuring import recorded
 from ndblab.statistics import recordings, sequential
-from ndblab.statistics.estimate import CONFIDENCE, Estimate, from_logs
+from ndblab.statistics.estimate import Estimate, from_logs
 from ndblab.statistics.recordings import Apart
-from ndblab.tuning import answer, outcome
-from ndblab.tuning.wanted import GOALS, NAME
+from ndblab.tuning.wanted import GOALS
 
-FILE = recorded.ROOT / "data" / "searches_again.csv"
 APART_H = 6.0
 """Recordings that began this far apart count as of two days. Of those in this repository, none are
 between 2 and 9 hours apart."""
@@ -40,7 +36,7 @@ between 2 and 9 hours apart."""
 class Pair(NamedTuple):
     """A contrast measured twice: the logarithm of its ratio each time, and its variance.
 
-    `recordings` names the two, or the search alone: all their pairs share two days.
+    `recordings` names the two: all their pairs share two days.
     """
 
     recordings: tuple[str, ...]
@@ -95,7 +91,7 @@ def pairs(quantity: str) -> list[Pair]:
 
     Whatever has no interval in both recordings is left out. Three recordings make two pairs.
     """
-    found = [*_searches()] if quantity == "throughput" else []
+    found = []
     for name, experiment in catalogue.every().items():
         if recorded.has(experiment):
             newest = recorded.obtain(name)
@@ -134,26 +130,6 @@ def _logs(data: Dataset, contrast: str, quantity: str) -> np.ndarray:
     """Return the logarithms of a contrast's blocks."""
     column = judged.quantities(data, contrast)[GOALS[quantity]]
     return judged.block_logs(data.slices, column, contrast)
-
-
-def _searches() -> Iterator[Pair]:
-    """Return the gains of the recorded searches that were measured again."""
-    for row in pd.read_csv(FILE).itertuples():
-        known = read_manifest(recorded.RECORDED / NAME / row.search)["answer"]
-        [own] = [f for f in known["finalists"] if f["configuration"] == known["winner"]]
-        confidence = 1 - outcome.ERROR / len(known["finalists"])
-        earlier = Estimate(*map(math.log, answer.confirmed(known)))
-        later = Estimate(*map(math.log, (row.ratio, row.low, row.high)))
-        # Of how many blocks the later one is was not noted. The fewest give it the least error.
-        errors = _error(earlier, own["blocks"], confidence), _error(later, sequential.LOOKS[0])
-        yield Pair((row.search,), row.hours, earlier, later, sum(error**2 for error in errors))
-
-
-def _error(logs: Estimate, blocks: int, confidence: float = CONFIDENCE) -> float:
-    """Return the standard error of a mean of blocks from its interval."""
-    look = max(look for look in sequential.LOOKS if look <= blocks)
-    deviation = (logs.high - logs.low) / 2 / sequential.half_width(1.0, look, 1, confidence)
-    return deviation / math.sqrt(blocks)
 
 
 def _holds(pair: Pair, apart: Apart) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Node, Plan
 
 
+@contextlib.contextmanager
+def _answering() -> Iterator[None]:
+    """Turn what pymysql raises within a function into a LabError."""
+    try:
+        yield
+    except pymysql.err.MySQLError as error:
+        raise LabError(
+            "A MySQL server does not answer",
+            found=str(error.args[-1]),
+            next_step="See whether it still runs; the same command resumes.",
+        ) from error
+
+
+@_answering()
 def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, str]:
     """Return the global values that a MySQL server shows, by the names that were asked for.
 
@@ -26,6 +40,7 @@ def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, 
     return {name: str(values[key]) for name, key in keys.items() if key in values}
 
 
+@_answering()
 def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]:
     """Set variables of every MySQL server; return what the servers then show.
 

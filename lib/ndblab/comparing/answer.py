@@ -70,7 +70,7 @@ def to_json(
         "throughput_another_day": plain(recordings.another_day(result.throughput)),
         "p95": plain(result.p95),
         "cpu_per_query": plain(result.cpu),
-        "slices_with_errors": dict(result.errors),
+        "loads_with_errors": dict(result.errors),
         "worse": list(result.worse),
         "qps": {side: round(value, 1) for side, value in result.qps.items()},
         "blocks": result.blocks,
@@ -164,7 +164,7 @@ def _took(result: Judged) -> str:
 def _errors(result: Judged) -> str:
     if not any(result.errors.values()):
         return ""
-    return f"Slices left out for errors: {result.errors['a']} of A, {result.errors['b']} of B."
+    return f"Loads that ended with errors: {result.errors['a']} of A, {result.errors['b']} of B."
 
 
 def _disturbed(result: Judged) -> str:

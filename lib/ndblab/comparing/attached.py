@@ -6,6 +6,7 @@ user's consent, and restored afterwards (`attach.put_back`).
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.workloads.own.resolving import Workload
 
+_LOCKS_OUT = "max_connections"
+"""Below the number of open sessions, nobody could log in to put it back."""
 _OWN = ("servers", "clients")
 """The lab's settings that an attached cluster allows: which endpoints are loaded, and how."""
 
@@ -40,6 +43,9 @@ def compare(request: Request) -> tuple[str, int]:
     """
     load = loaded(request)
     target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
+    # Side A is what the servers have now: first put back what a killed lab has changed.
+    if not request.only_plan and (done := attaching.detach(request.attach, request.endpoints)):
+        print(f"Cleared up after a killed lab: {done}.", file=sys.stderr)
     prepared = prepare(request, binaries, target, load)
     return comparison.carried_out(prepared, request, attaching.describe_only, attaching.measure)
 
@@ -85,8 +91,8 @@ def check(parsed: Sides, may_change: bool) -> None:
             "Global variables of the attached MySQL servers would be set for this",
             found=", ".join(set_),
             expected="--may-change",
-            next_step="Add it: new sessions of others have these values too until the end, when "
-            "they are put back.",
+            next_step="Add it: the global values are put back at the end. Sessions that others "
+            "open until then get them, too, and keep session variables until they close.",
         )
 
 
@@ -95,11 +101,13 @@ def _allowed(setting: Setting) -> bool:
     if knob.file == knobs.LAB:
         return knob.name in _OWN
     live = knob.file == knobs.MY_CNF and knob.change in knobs.WHILE_RUNNING
-    return live or knob.file == knobs.TABLE
+    return (live and knob.name != _LOCKS_OUT) or knob.file == knobs.TABLE
 
 
 def _way(setting: Setting) -> str:
     knob = setting.knob
+    if knob.name == _LOCKS_OUT:
+        return "with too few, nobody could log in to put it back"
     if knob.source == knobs.UNLISTED:
         return knobs.UNLISTED
     return "CPU quotas are set" if knob.name in knobs.QUOTAS else choice.RESTARTS_FOR[knob.change]

@@ -25,6 +25,7 @@ from ndblab.install import engines
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement
 from ndblab.measuring import request as measuring
+from ndblab.measuring.deciding.choice import next_look
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment
 from ndblab.planning.cpu_budget import ATTACHED
@@ -199,7 +200,7 @@ def _answered(
         "Notebook": notebook and notebook(data, within),
     }
     go_on = ""
-    if result.outcome == judged.UNDECIDED:
+    if result.outcome == judged.UNDECIDED and next_look(result.blocks):
         more = judged.more_minutes(data, within, comparison.block_s)
         go_on = f"{command} --minutes {more}"
     if request.as_json:

@@ -61,28 +61,27 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
                 continue
             if ini and section in _SYNONYMS:
                 # The last of several sections of a kind counts for all nodes.
-                pairs[f"{_SYNONYMS[section]}:{name}"] = value
-            elif not ini and section in _GROUPS:
+                pairs[f"{_SYNONYMS[section]}:{name}"] = value or ""
+            elif not ini and section in _GROUPS and (value != "" or folded(name) == "log_bin"):
                 pairs |= dict([_option(name, value)])
             else:
                 left_out[f"[{section}] {name} of {file}"] = None
     return tuple(pairs.items()), tuple(left_out)
 
 
-def _option(name: str, value: str) -> tuple[str, str]:
-    """Return an option of my.cnf as the variable that it sets."""
+def _option(name: str, value: str | None) -> tuple[str, str]:
+    """Return an option of my.cnf, without a value if it is None, as the variable that it sets."""
     plain = folded(name).removeprefix("loose_")
-    if not value and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
+    if value is None and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
         return f"mysqld:{plain.partition('_')[2]}", "OFF"
     # The value of log_bin is the name of the log: any value means ON.
-    return f"mysqld:{plain}", "ON" if plain == "log_bin" else value or "ON"
+    return f"mysqld:{plain}", "ON" if plain == "log_bin" or value is None else value
 
 
-def _options(file: Path) -> Iterator[tuple[str, str, str]]:
+def _options(file: Path) -> Iterator[tuple[str, str, str | None]]:
     """Yield group, name and value of each option of my.cnf and of the files it includes."""
     try:
-        for group, name, value in option_file.lines(file, lenient=True):
-            yield group, name, value or ""
+        yield from option_file.lines(file, lenient=True)
     except (OSError, ValueError) as error:
         raise LabError(
             f"{file} cannot be read as MySQL reads it",

@@ -16,6 +16,7 @@ import pandas as pd
 
 from ndblab.comparing.made import CONTRAST, THROUGHPUT
 from ndblab.dataset import Dataset
+from ndblab.dataset.manifest import FAILED_LOADS
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.formatting import significant
@@ -23,6 +24,7 @@ from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Finding
 from ndblab.measuring.deciding import board
 from ndblab.measuring.deciding.choice import Standing
+from ndblab.planning.workload import ERRED, WAITED
 from ndblab.statistics import contrasts, cpu_use, sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
@@ -40,8 +42,8 @@ _GAP_S = 120
 class Judged:
     """Ratios of B over A, their outcome, and what the measurement took.
 
-    `worse` names the guards that B violates. `errors` counts the slices left out for errors, by
-    side, `disturbed` those left out because others used the host. If there is no whole block,
+    `worse` names the guards that B violates. `errors` counts the loads that ended with errors, by
+    side, `disturbed` the slices left out because others used the host. If there is no whole block,
     `void` says why slices are void.
     """
 
@@ -89,8 +91,7 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
     cpu_us = _cpu_us(mine, data.tables["processes"])
     cpu = contrasts.ratio(block_logs(mine, cpu_us), GUARD_CONFIDENCE)
     status = mine["status"].astype(str)
-    failed = mine[status.str.startswith("errors:") | status.str.startswith("reconnects:")]
-    errors = {side: int((failed["side"] == side).sum()) for side in ("a", "b")}
+    errors = _errors(data, mine)
     worse = [name for name, guard in ((P95, p95), (CPU, cpu)) if guard.low > 1 + within]
     worse += [ERRORS] if _more_errors(errors) else []
     good = mine[status == OK]
@@ -180,12 +181,25 @@ def _cpu_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
 def _void(status: pd.Series) -> str:
     """Return the most frequent reason why slices are void, other than errors and company."""
-    others = status[(status != OK) & ~status.str.match("errors:|reconnects:|company:")]
+    own = status[~status.isin([OK, WAITED])]
+    others = own[~own.str.match("errors:|reconnects:|company:")]
     return "" if others.empty else str(others.value_counts().index[0])
 
 
+def _errors(data: Dataset, slices: pd.DataFrame) -> dict[str, int]:
+    """Return how many loads of each side ended with errors, those of repeated blocks included.
+
+    Datasets of older labs have only the last try of each block.
+    """
+    if noted := data.manifest.get(FAILED_LOADS):
+        return {side: int(noted.get(f"{CONTRAST} {side}", 0)) for side in ("a", "b")}
+    erred = slices[slices["status"].astype(str).str.startswith(ERRED)]
+    loads = erred.drop_duplicates(["block", "side"])["side"].astype(str)
+    return {side: int((loads == side).sum()) for side in ("a", "b")}
+
+
 def _more_errors(errors: Mapping[str, int]) -> bool:
-    """Return whether B has more slices with errors than chance would give equal sides."""
+    """Return whether B has more loads with errors than chance would give equal sides."""
     from scipy.stats import binomtest
 
     both = errors["a"] + errors["b"]

@@ -20,6 +20,8 @@ from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
 
 COMPLETE, UNFINISHED = "complete", "unfinished"
+FAILED_LOADS = "failed_loads"
+"""How many loads of each side of a contrast ended with errors, by its name and side."""
 
 _NEEDED = ("dataset_id", "experiment", "status", "identity", "host", "versions", "plan", "profile")
 _OTHER_FOLDER = "Give the folder of a dataset, the one that holds manifest.json."

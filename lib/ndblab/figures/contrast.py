@@ -145,6 +145,8 @@ def _title(rows: pd.DataFrame) -> str:
         words = row.words[0].upper() + row.words[1:]
         if forest.is_clear(row):
             return f"{words}: {forest.change(row.ratio)} throughput"
+        if math.isnan(row.low):
+            return f"{words}: throughput {forest.words(row)}, without an interval yet"
         if row.high / row.low > formatting.OPEN:
             return f"{words}: throughput {forest.words(row)}, too uncertain to tell"
         return f"{words}: throughput {forest.words(row)}, within the error"

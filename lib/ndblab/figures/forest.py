@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -224,8 +225,9 @@ def change(ratio: float, more: str = "more", less: str = "less") -> str:
 
 
 def gain(row: object, more: str = "more", less: str = "less") -> str:
-    """Write a ratio as a change, and whether its interval includes 1: "(within the error)"."""
-    return change(row.ratio, more, less) + ("" if is_clear(row) else " (within the error)")
+    """Write a ratio as a change, and whether its interval includes 1 or is not known."""
+    doubt = " (no interval)" if math.isnan(row.low) else " (within the error)"
+    return change(row.ratio, more, less) + ("" if is_clear(row) else doubt)
 
 
 def sentence(rows: pd.DataFrame) -> list[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
+import signal
 import socket
 import string
 import tempfile
@@ -23,7 +25,7 @@ from ndblab.error import LabError
 from ndblab.hosts import namespaces, programs, remote, roles, spread
 from ndblab.hosts.roles import DATA, SQL, PlacedHost
 from ndblab.install import requirements
-from ndblab.machine import Machine, files, host
+from ndblab.machine import Machine, commands, files, host
 from ndblab.machine.local import LOCAL
 from ndblab.planning import fitness
 from ndblab.workloads import registry, sysbench
@@ -137,7 +139,8 @@ def opened(
     wanted = wanted or roles.usual_roles(roles.USUAL_NAMESPACES)
     names = string.ascii_lowercase[: len(wanted)]
     with (
-        tempfile.TemporaryDirectory(prefix="ndblab-hosts-") as folder,
+        commands.exit_on_signals(signal.SIGTERM, signal.SIGHUP),
+        tempfile.TemporaryDirectory(prefix=f"{namespaces.FOLDERS}{os.getpid()}-") as folder,
         namespaces.network(names, Path(folder)) as network,
     ):
         placed = tuple(

@@ -41,12 +41,17 @@ def take(folder: Path, user: Mapping[str, str], keep: bool) -> None:
         time.sleep(POLL_S)
     cleanup.clean(folder)
     with writing(folder):
-        for path in () if keep else folder.iterdir():
+        # The record goes last: without it, what a killed lab has left is nobody's.
+        for path in () if keep else sorted(folder.iterdir(), key=_is_record):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             elif path.name != LOCK:
                 path.unlink()
     cleanup.add_to_record(folder, own)
+
+
+def _is_record(path: Path) -> bool:
+    return path.name == cleanup.RECORD
 
 
 def _in_use(folder: Path, known: Mapping, own: Mapping) -> LabError:
@@ -77,7 +82,7 @@ def _in_use(folder: Path, known: Mapping, own: Mapping) -> LabError:
 def _lock(folder: Path) -> bool:
     """Make and lock a folder; False if another process has it, or has just removed it."""
     strange = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    if strange and not {LOCK, cleanup.RECORD} & {*strange}:
+    if strange not in ([], [LOCK]) and "agent_pid" not in cleanup.record(folder):
         raise LabError(
             "The cluster's folder contains other files",
             found=f"{', '.join(strange[:5])} in {folder}",

@@ -24,6 +24,7 @@ import shutil
 import socket
 import string
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from pathlib import Path
 import psutil
 
 from ndblab.error import LabError
-from ndblab.machine import THIS_MACHINE, commands
+from ndblab.machine import THIS_MACHINE, cleanup, commands
 
 PROGRAMS = {
     "ssh": "openssh-client",
@@ -44,6 +45,8 @@ PROGRAMS = {
     "unshare": "util-linux",
 }
 """Programs that make the hosts, and the Debian packages that have them."""
+FOLDERS = "ndblab-hosts-"
+"""A process id and random letters follow."""
 PREFIX = "ndbl"
 """A link's name has 15 characters at most: this, a process id, a letter, a dot and a number."""
 _letters = itertools.cycle(string.ascii_lowercase)
@@ -266,12 +269,19 @@ def _key(path: Path) -> Path:
 
 
 def remove_dead() -> None:
-    """Remove the networks of processes that were killed."""
+    """Remove the networks of processes that were killed, and the folders of their hosts."""
     spaces = Path("/run/netns")
     for space in spaces.iterdir() if spaces.is_dir() else ():
         made = re.match(rf"({PREFIX}(\d+)[a-z])-", space.name)
         if made and not psutil.pid_exists(int(made[2])):
             _remove(made[1])
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        made = re.match(rf"{FOLDERS}(\d+)-", folder.name)
+        dead = made and not psutil.pid_exists(int(made[1]))
+        if dead and folder.lstat().st_uid == os.geteuid():
+            for cluster in folder.glob("*/cluster"):
+                cleanup.clear(cluster)  # Its record names control groups.
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove(bridge: str) -> None:

@@ -234,17 +234,22 @@ def _free(
     With `threads`, no NDB thread may be near saturation either: it reaches its limit before all
     CPUs of its node do.
     """
-    used = [p for parts, _, name in _parts(claim, evidence) for p in parts if only in ("", name)]
+    used: list[Part] = []
+    unknown: MissingData | None = None
+    for where in _sides(claim, evidence):
+        try:
+            used += allowance.parts(evidence, *where).values() if only in ("", where[1]) else []
+        except MissingData as missing:
+            unknown = missing  # Another contrast may show that the condition fails.
     # Servers without a limit may take what others leave: only the host's CPUs can run out.
-    unlimited = (DATA_NODES, HOST)
-    used = [part for part in used if part.name in most and (part.limit or part.name in unlimited)]
+    used = [p for p in used if p.name in most and (p.limit or p.name in (DATA_NODES, HOST))]
     for name, limit in most.items():
         fullest = max((p for p in used if p.name == name), key=lambda p: p.share, default=None)
         if fullest and fullest.share >= limit:
             words = f"{fullest} (below {100 * limit:.0f} % wanted)"
-            return State(False, words, _forced(claim, evidence))
-    if not used:
-        raise MissingData("it has no contrast of fewer servers with more")
+            return State(False, words, {} if unknown else _forced(claim, evidence))
+    if unknown or not used:
+        raise unknown or MissingData("it has no contrast of fewer servers with more")
     looked = [where for where in _sides(claim, evidence) if threads and only in ("", where[1])]
     with contextlib.suppress(MissingData):
         pct = max((_busiest_thread(evidence, *where) for where in looked), default=0.0)

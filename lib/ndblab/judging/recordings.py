@@ -136,7 +136,9 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         # Counted, or not the same comparisons: nothing to pool, so all must say the same.
         newest, numbers = findings[-1], "; ".join(alone)
         if len(words) == 1:
-            return replace(newest, numbers=numbers)
+            # Runs that count together are as bad as their worst.
+            shown = max(findings, key=lambda one: one.measured.value) if newest.trials else newest
+            return replace(newest, numbers=numbers, measured=shown.measured)
         # Show the finding that leaves the claim open.
         shown = next((f for f in reversed(findings) if f.verdict not in _DECIDED), newest)
         why = "recordings do not all say the same"

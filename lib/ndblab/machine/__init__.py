@@ -41,7 +41,10 @@ class ProcessUse(NamedTuple):
 
 
 class HostUse(NamedTuple):
-    """CPU seconds of the whole host since it was started, and its load average."""
+    """CPU seconds of a host's usable CPUs since it was started, and its load average.
+
+    `total_s` is what the lab may use of them.
+    """
 
     at_s: float
     busy_s: float

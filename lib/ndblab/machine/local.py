@@ -19,7 +19,17 @@ from pathlib import Path
 import psutil
 
 from ndblab.error import LabError, writing
-from ndblab.machine import LOOPBACK, HostUse, Machine, Marked, ProcessUse, cgroups, commands, host
+from ndblab.machine import (
+    LOOPBACK,
+    HostUse,
+    Machine,
+    Marked,
+    ProcessUse,
+    cgroups,
+    commands,
+    host,
+    topology,
+)
 from ndblab.machine import interference as company
 
 MARK = "NDBLAB_CLUSTER"
@@ -27,6 +37,7 @@ MARK = "NDBLAB_CLUSTER"
 KILL_ROUNDS, KILL_TIMEOUT_S = 20, 10
 YOUNG_S, CHECK_AGAIN_S = 5, 0.05
 SEGMENTS = Path("/proc/sysvipc/shm")
+_ONLINE = Path("/sys/devices/system/cpu/online")
 
 
 class Local:
@@ -180,11 +191,16 @@ class Local:
         return use
 
     def host_use(self) -> HostUse:
-        cpu = psutil.cpu_times()
-        idle = cpu.idle + cpu.iowait
-        total = idle + cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq + cpu.steal
-        busy = total - idle - cpu.steal
-        return HostUse(time.monotonic(), busy, cpu.steal, total, os.getloadavg()[0])
+        every = psutil.cpu_times(percpu=True)
+        online = topology.parse_cpu_list(topology.read_text(_ONLINE))
+        if len(online) == len(every):
+            mine = self.usable_cpus()
+            every = [use for cpu, use in zip(online, every) if cpu in mine]
+        idle, steal = sum(c.idle + c.iowait for c in every), sum(c.steal for c in every)
+        busy = sum(c.user + c.nice + c.system + c.irq + c.softirq for c in every)
+        # A quota allows less than the time of these CPUs.
+        total = (idle + steal + busy) * _usable_cpus() / len(every)
+        return HostUse(time.monotonic(), busy, steal, total, os.getloadavg()[0])
 
     def company(self) -> company.Reading:
         return company.read(Path("/proc"), os.getpid(), _usable_cpus())

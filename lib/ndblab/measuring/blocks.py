@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ndblab.dataset.manifest import FAILED_LOADS
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import Contrast, Slice
 from ndblab.error import LabError
@@ -18,6 +19,7 @@ from ndblab.measuring import measured_run, slice_tables, slices, turns
 from ndblab.measuring.performing import ATTEMPTS
 from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.planning.point import NO_MONITOR
+from ndblab.planning.workload import ERRED, WAITED
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
@@ -80,11 +82,30 @@ def _attempt(
         runs = _measure(contrast, slot, clusters, writer)
         for slice_, run in zip(slot, runs, strict=True):
             writer.append(slice_.run_id, run.tables, run.logs)
-        for slice_, run in zip(slot, runs, strict=True):
-            status = str(run.tables["slices"]["status"].iloc[0])
+        _note_errors(contrast, slot, runs, writer)
+        measured = zip(slot, runs, strict=True)
+        # Why a block failed is said by the side that did, not by one that waited for it in vain.
+        for slice_, run in sorted(measured, key=lambda pair: _status(pair[1]) == WAITED):
+            status = _status(run)
             if status != OK or (run.disturbance and not tolerant):
                 return f"{slice_.run_id}: {status}", run.disturbance
     return OK, ""
+
+
+def _note_errors(
+    contrast: Contrast, slot: Sequence[Slice], runs: Sequence[measured_run.Run], writer: Writer
+) -> None:
+    """Count the loads that their own side made fail: a repeated block replaces their rows."""
+    measured = zip(slot, runs, strict=True)
+    sides = {slice_.side for slice_, run in measured if _status(run).startswith(ERRED)}
+    if sides:
+        known = dict(writer.manifest.get(FAILED_LOADS, {}))
+        keys = [f"{contrast.name} {side}" for side in sorted(sides)]
+        writer.note(**{FAILED_LOADS: known | {key: known.get(key, 0) + 1 for key in keys}})
+
+
+def _status(run: measured_run.Run) -> str:
+    return str(run.tables["slices"]["status"].iloc[0])
 
 
 def _begins_start(contrast: Contrast, number: int, clusters: Clusters, writer: Writer) -> bool:

@@ -21,6 +21,7 @@ from ndblab.design.sweep import Sweep, action
 from ndblab.error import LabError
 from ndblab.measuring import measured_run
 from ndblab.planning.point import Point
+from ndblab.planning.workload import is_good
 
 if TYPE_CHECKING:
     from ndblab.dataset import Writer
@@ -75,7 +76,9 @@ def perform(
                     bar.write(f"{run.disturbance}: measured again", file=sys.stderr)
                 bar.update(before - bar.n)
                 continue
-            writer.append(run_id, run.tables, run.logs)
+            was_good = is_good(writer.done.get(run_id, ""))
+            if not was_good or is_good(run.tables["runs"]["status"].iloc[0]):
+                writer.append(run_id, run.tables, run.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
             bar.update(before + run_s - bar.n)
@@ -101,9 +104,11 @@ def _failures_kept(sweep: Sweep, writer: Writer, point: Point, repeat: int) -> I
     try:
         yield
     except LabError as failure:
-        facts = {"status": failure.what, "started_utc": started_utc}
-        row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
-        writer.append(point.run_id(repeat), {"runs": row})
+        # A good run that was to be measured again, since others disturbed it, stays.
+        if not is_good(writer.done.get(point.run_id(repeat), "")):
+            facts = {"status": failure.what, "started_utc": started_utc}
+            row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
+            writer.append(point.run_id(repeat), {"runs": row})
         raise
 
 

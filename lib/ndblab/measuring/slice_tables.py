@@ -224,7 +224,7 @@ def _measured(queries: float, duration_s: float, intervals: pd.DataFrame) -> dic
         "queries": round(queries),
         "errors": round(intervals["errors_per_s"].sum()),
         "reconnects": 0,
-        "qps": round(queries / duration_s, 2),
+        "qps": float(f"{queries / duration_s:.7g}"),
         "latency_p95_ms": intervals["latency_p95_ms"].dropna().median(),
     }
 

@@ -23,7 +23,7 @@ from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, now_utc
 from ndblab.measuring.slice_tables import Asked, Loaded, of_load
 from ndblab.measuring.slices import SWITCHED_LATE_S, connect_timeout_s
-from ndblab.planning.workload import is_good
+from ndblab.planning.workload import WAITED, is_good
 from ndblab.workloads import registry, turns
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ def measure(
         }
         if failed := [name for name, at in begun.items() if None in at]:
             # The clients of the other side would wait for turns that never come.
-            reports = dict.fromkeys(sides, sides[failed[0]].load.finish())
+            broken = {name: sides[name].load.finish() for name in failed}
+            idle = replace(broken[failed[0]], status=WAITED)
+            reports = {name: broken.get(name, idle) for name in sides}
         else:
             begin_s = fmean(itertools.chain(*begun.values())) + LEAD_S
             shared.begin(begin_s, times.duration_s, schedule.sides)

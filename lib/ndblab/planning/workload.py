@@ -16,6 +16,12 @@ OWN, SQL, LUA, LOG, PROGRAM = "own_", "sql", "lua", "log", "program"
 OK, OVERRAN = "ok", "overran"
 """The status of a run that ended as it should, and the beginning of the status of a run that took
 longer than asked (`dataset.overrun`). Any other status is the reason why a run failed."""
+ERRED = (
+    "errors:", "reconnects:", "no transaction ended", "sysbench exited", "the load ended with",
+)  # fmt: skip
+"""How the status of a run begins that what is measured made fail, not the host."""
+WAITED = "the clients of the other side did not connect"
+"""The status of a slice whose clients waited in vain for their turns: the other side has failed."""
 
 
 def is_good(status: object) -> bool:

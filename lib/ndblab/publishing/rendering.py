@@ -6,6 +6,7 @@ report's site.
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that states what a notebook found."""
 _OWN_THRESHOLD = re.compile(r"\bthresholds?\b[^.;]{0,8}\bours\b", re.IGNORECASE)
 """What the notes of a claim say whose threshold is the lab's."""
+_FEW = re.compile("fewer than|no interval before")
+"""What the reason of a verdict says of a contrast with too few blocks."""
 _LOAD = re.compile(r"\bwith ((?:\d+ servers? and )?\d+ clients?)\b", re.IGNORECASE)
 """Under how many servers and clients a claim was judged, in the reason of its verdict."""
 
@@ -107,6 +110,8 @@ def results(every: pd.DataFrame) -> str:
         claim, scope = f"{row.statement} (`{row.id}`)", claims[row.id].scope
         own = scope if scope == publication.ANY else f"its own {scope}"
         one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
+        if _FEW.search(row.reason) and math.isnan(row.low):
+            one = ", too few blocks for an interval"
         word = "; ".join(filter(None, (f"**{row.verdict}**{one}", verdict.basis(row.reason))))
         lines.append(f"| {claim} | {own} | {word} | {_measured(row, claims[row.id])} |")
     lines += ["", "## Claims without a verdict on the source", ""]
@@ -128,6 +133,9 @@ def _measured(row: Any, claim: publication.Claim) -> str:
     own = _OWN_THRESHOLD.search(claim.conditions)
     unit = "" if claim.unit == "ratio" else f" {claim.unit}"
     wanted = f"; {claim.published}{unit} wanted (the lab's threshold)" if own else ""
+    low, high = verdict.allowed(claim)
+    if claim.comparison == "equal" and low < high:
+        wanted = f"; published: {verdict.with_tolerance(claim)}"
     return f"{of}{terminal.measured(row)}{load}{wanted}"
 
 

@@ -25,8 +25,13 @@ PAIR = ["repeat", "servers", "clients", "workload"]
 def block_adjusted(runs: pd.DataFrame, metric: str) -> pd.Series:
     """Remove from a metric what all points gained or lost from one repeat to the next."""
     logs = np.log(runs[metric].astype(float))
-    means = _by_point(logs, runs).transform("mean")
-    return np.exp(logs - (logs - means).groupby(runs["repeat"]).transform("mean"))
+    points = _by_point(logs, runs)
+    means = points.transform("mean")
+    left = logs - means
+    left -= left.groupby(runs["repeat"]).transform("mean")
+    # With the drift, one part in as many as there are points goes of the runs' own variance.
+    scale = math.sqrt(points.ngroups / max(1, points.ngroups - 1))
+    return np.exp(means + scale * left)
 
 
 def variability(runs: pd.DataFrame, metric: str) -> Variability:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -182,9 +183,14 @@ def idle_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
 
 def _serving_pct(usage: Usage, runs: pd.DataFrame) -> pd.Series:
-    """Return the CPU of the MySQL servers with clients, by run id."""
-    groups = runs["run_id"].astype(str).groupby(runs["servers"])
-    return pd.concat([usage.of_serving(list(ids), int(n)) for n, ids in groups])
+    """Return the CPU of the MySQL servers with clients, by run id; MissingData if none has any."""
+    known = []
+    for servers, ids in runs["run_id"].astype(str).groupby(runs["servers"]):
+        with contextlib.suppress(MissingData):
+            known.append(usage.of_serving(list(ids), int(servers)))
+    if not known:
+        raise MissingData("no CPU of mysqld was recorded")
+    return pd.concat(known)
 
 
 def _parts(samples: pd.DataFrame) -> list[pd.DataFrame]:

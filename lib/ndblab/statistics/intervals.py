@@ -20,7 +20,8 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     groups = table.groupby(by, observed=True)[column]
     result = groups.agg(runs="count", mean="mean", low="min", high="max")
     if result["runs"].max() > 2:
-        ends = [estimate.positive(values.dropna())[1:] for _, values in groups]
+        known = (values.dropna() for _, values in groups)
+        ends = [estimate.positive(own)[1:] if len(own) else (np.nan, np.nan) for own in known]
         result[["low", "high"]] = ends
         result.loc[result["runs"] < 3, ["low", "high"]] = np.nan
     else:

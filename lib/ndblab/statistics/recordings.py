@@ -47,8 +47,13 @@ def pooled(
 
 
 def of_contrast(logs: Sequence[np.ndarray]) -> Estimate:
-    """Return the ratio of a contrast over recordings, from its logarithms in each (`contrasts`)."""
+    """Return the ratio of a contrast over recordings, from its logarithms in each (`contrasts`).
+
+    It has no interval if one of them ended before its first look.
+    """
     values = [float(units.mean()) for units in logs]
+    if min(map(len, logs)) < sequential.LOOKS[0]:
+        return from_logs(Estimate(float(np.mean(values))))
     errors = [sequential.deviation(units) / math.sqrt(len(units)) for units in logs]
     return from_logs(pooled(values, errors))
 

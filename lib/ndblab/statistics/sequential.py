@@ -34,9 +34,9 @@ recorded hour have 0.06 to 0.125, for slices of 2 to 30 s (`benchmarks.simulatio
 _ERROR = (0.05, 0.025, 0.01, 0.005, 0.0025, 0.001)
 _NOMINAL = (0.00809, 0.00377, 0.00142, 0.000683, 0.000331, 0.000124)
 """Nominal error of each look for each of these errors of all looks together, by simulation of a
-million series of normal values (`tests/analysis/test_sequential.py` repeats it with fewer). Between
-them it is interpolated on logarithms, where both are nearly proportional; an error above 5 % gets
-the nominal one of 5 %."""
+million series of normal values (`tests/statistics/test_sequential.py` repeats it with fewer).
+Between them it is interpolated on logarithms, where both are nearly proportional; an error above
+5 % gets the nominal one of 5 %."""
 
 
 def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
@@ -86,9 +86,13 @@ def half_width(
 
 
 def chances(
-    values: np.ndarray, low: float, high: float, confidence: float = CONFIDENCE
+    values: np.ndarray,
+    low: float,
+    high: float,
+    confidence: float = CONFIDENCE,
+    outside: bool = True,
 ) -> dict[int, float] | None:
-    """Return for each later look the chance that its interval lies inside or outside a range.
+    """Return for each later look the chance that its interval lies inside a range, or outside it.
 
     The mean at that look is predicted from the present values: it differs from their mean by their
     own error and that of the units to come (Gelman et al. 2013, section 3.2), and the width of the
@@ -99,6 +103,7 @@ def chances(
     ----------
     values : as for `interval`.
     low, high : bounds of the range; infinite for none.
+    outside : whether an interval outside the range counts, too.
     """
     x = _table(values)
     units, parts = x.shape
@@ -115,7 +120,7 @@ def chances(
             return float(scipy.special.stdtr((units - 1) * parts, (bound - centre) / scale))
 
         inside = max(0.0, below(high - half) - below(low + half))
-        by_look[look] = inside + below(low - half) + 1 - below(high + half)
+        by_look[look] = inside + outside * (below(low - half) + 1 - below(high + half))
     return by_look
 
 

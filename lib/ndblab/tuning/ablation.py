@@ -14,8 +14,9 @@ import numpy as np
 
 from ndblab.statistics import sequential
 from ndblab.tuning import screening
-from ndblab.tuning.history import ABLATE, SEARCH, History
+from ndblab.tuning.history import ABLATE, SEARCH, History, Record
 from ndblab.tuning.space import Configuration, Space, without
+from ndblab.tuning.wanted import Limit
 
 ALIKE = 0.01
 """A setting that changes the goal by less than this can be left out."""
@@ -29,68 +30,86 @@ def doubtful(space: Space, history: History, whole: Configuration) -> tuple[str,
     return tuple(word for word, _ in sorted(unclear, key=lambda pair: known[pair].mean))
 
 
-def unsettled(space: Space, history: History, whole: Configuration) -> tuple[str, ...]:
+def unsettled(
+    space: Space, history: History, whole: Configuration, limits: Sequence[Limit] = ()
+) -> tuple[str, ...]:
     """Return the knobs in doubt that no trial has shown to be needed."""
-    return _unshown(history, whole, doubtful(space, history, whole))
+    return _unshown(history, whole, doubtful(space, history, whole), limits)
 
 
 def reduced(
-    space: Space, history: History, whole: Configuration, words: Sequence[str]
+    space: Space,
+    history: History,
+    whole: Configuration,
+    words: Sequence[str],
+    limits: Sequence[Limit] = (),
 ) -> Configuration | None:
     """Return what to compare with the whole next; None if nothing is left to find out.
 
     Parameters
     ----------
     words : the knobs in doubt.
+    limits : what a configuration must keep.
     """
-    dropped = set(needless(history, whole))
-    shown = _left_out(history, whole, are_needed=True)
-    for group in _groups(space, whole, _unshown(history, whole, words), dropped):
+    dropped = set(needless(history, whole, limits))
+    shown = _left_out(history, whole, limits, are_needed=True)
+    for group in _groups(space, whole, _unshown(history, whole, words, limits), dropped):
         if group <= dropped or any(group >= known for known in shown):
             continue
         fewer = without(whole, *group)
         record = history.find(ABLATE, fewer, whole)
         if record and record.infeasible:
             continue
-        if needed(history.gains(ABLATE, fewer, whole)) is None:
+        if record is None or needed(record, limits) is None:
             return fewer
     return None
 
 
-def needed(gains: np.ndarray) -> bool | None:
-    """Return whether a configuration needs some settings, from its gains without them.
+def needed(record: Record, limits: Sequence[Limit] = ()) -> bool | None:
+    """Return whether a configuration needs some settings, from a trial without them.
 
-    None means that this is undecided.
+    It does, too, if it breaks a limit without them, or certainly loses throughput in a search for
+    another goal. None means that this is undecided.
     """
-    _, low, high = sequential.interval(gains)
+    slower = sequential.interval(np.array(record.throughput))[2] < 0
+    is_kept = any(limit.quantity == "throughput" for limit in limits)
+    if any(limit.broken(record.levels) for limit in limits) or (slower and not is_kept):
+        return True
+    _, low, high = sequential.interval(np.array(record.gains))
     if low > math.log1p(-ALIKE):
         # Equivalent, or better without.
         return False
     return True if high < 0 else None
 
 
-def needless(history: History, whole: Configuration) -> tuple[str, ...]:
+def needless(
+    history: History, whole: Configuration, limits: Sequence[Limit] = ()
+) -> tuple[str, ...]:
     """Return the most knobs that can be left out together.
 
     Results of two groups do not add up: a knob of one may do the work of a knob of the other.
     """
-    groups = _left_out(history, whole, are_needed=False)
+    groups = _left_out(history, whole, limits, are_needed=False)
     return tuple(sorted(max(groups, key=len, default=())))
 
 
-def _unshown(history: History, whole: Configuration, words: Collection[str]) -> tuple[str, ...]:
+def _unshown(
+    history: History, whole: Configuration, words: Collection[str], limits: Sequence[Limit]
+) -> tuple[str, ...]:
     """Return the knobs that no trial has shown to be needed, beside those that are not."""
-    dropped = set(needless(history, whole))
-    single = [group - dropped for group in _left_out(history, whole, are_needed=True)]
+    dropped = set(needless(history, whole, limits))
+    single = [group - dropped for group in _left_out(history, whole, limits, are_needed=True)]
     return tuple(word for word in words if {word} not in single)
 
 
-def _left_out(history: History, whole: Configuration, are_needed: bool) -> list[set[str]]:
+def _left_out(
+    history: History, whole: Configuration, limits: Sequence[Limit], are_needed: bool
+) -> list[set[str]]:
     """Return the groups of knobs that trials have shown to be needed, or not to be."""
     return [
         {word for word, _ in set(whole) - set(record.trial.configuration)}
         for record in history.of((ABLATE,)).contrasts
-        if record.trial.against == whole and needed(np.array(record.gains)) is are_needed
+        if record.trial.against == whole and needed(record, limits) is are_needed
     ]
 
 

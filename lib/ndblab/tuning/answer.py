@@ -15,6 +15,7 @@ from ndblab.formatting import count, less_or_more, listed
 from ndblab.statistics import recordings
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning.space import Configuration, without
+from ndblab.tuning.wanted import GOAL
 
 if TYPE_CHECKING:
     from ndblab.tuning.outcome import Finalist, Outcome
@@ -35,6 +36,7 @@ _BESIDE = {
     "cpu": "CPU per query",
     "memory": "memory of the nodes",
 }
+_HALF = "+100 % means half as much as the baseline"
 _UNKNOWN = "how much it differs on another day is not known"
 _REASONS = 5
 _WAYS = {
@@ -64,7 +66,8 @@ def headline(outcome: Outcome, wanted: Wanted) -> str:
     bounded, tried = outcome.bounded, outcome.tried
     among = f"{bounded} of {tried}" if bounded < tried else tried
     excluded = _excluded(outcome.excluded)
-    return f"{words}; a gain of more than {excluded} is excluded among {among} tried"
+    half = f" ({_HALF})" * (wanted.request.goal != GOAL)
+    return f"{words}; a gain of more than {excluded}{half} is excluded among {among} tried"
 
 
 def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
@@ -85,7 +88,7 @@ def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
         told.append(f"Measured with {without_loss(outcome.needless)}")
     sure, unsure = by_doubt(wanted.space.typed(kept(outcome)), outcome.doubtful)
     if unsure:
-        told += [f"The search saw a gain from {listed(sure)}"] if sure else []
+        told += [f"Estimated, not confirmed singly: a gain from {listed(sure)}"] if sure else []
         told.append(f"In doubt, so try without: {listed(unsure)}")
     return f"{'. '.join(told)}."
 
@@ -94,7 +97,8 @@ def details(outcome: Outcome, wanted: Wanted) -> list[str]:
     """Return a line for each finalist, and lines on what could not run."""
     lines = []
     if outcome.finalists:
-        lines.append("Confirmed in new starts, beside what the search had seen:")
+        half = f" ({_HALF})" * (wanted.request.goal != GOAL)
+        lines.append(f"Confirmed in new starts, beside what the search had seen{half}:")
     for number, finalist in enumerate(outcome.finalists, 1):
         words = wanted.space.words(finalist.configuration)
         lines.append(f"  {number}. {words}: {_confirmed(finalist)}")
@@ -176,7 +180,7 @@ def changed(quantity: str, ratio: Estimate) -> str:
 
 def without_loss(needless: Sequence[str]) -> str:
     """Name what was measured as well, and is not needed."""
-    return f"{listed(needless)} as well, without which it is equivalent within 1 %"
+    return f"{listed(needless)} as well, without which it is at most 1 % worse"
 
 
 def by_doubt(typed: Sequence[str], doubtful: Collection[str]) -> tuple[list[str], list[str]]:

@@ -8,6 +8,7 @@ restarted. All others start both configurations, as twins or one after the other
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndblab.cluster import start_stop
+from ndblab.cluster import pair, start_stop
 from ndblab.comparing import choice, judged, made, read_back
 from ndblab.dataset.schema import OK as GOOD
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast, Side
@@ -75,6 +76,15 @@ class Executor:
         gains = gains_of(data, trial.contrast, goal)
         levels = self._levels(data, trial)
         seconds = round(time.monotonic() - began_s, 1)
+        has_p95 = not math.isnan(levels.get("p95_ms", math.nan))
+        limited = any(limit.quantity == "p95" for limit in self.wanted.request.kept)
+        if status == OK and (not len(gains) or (limited and not has_p95)):
+            raise LabError(
+                "This load does not report what the search needs",
+                found=f"whole blocks without {goal if not len(gains) else 'p95'}",
+                expected="p95 of each load for a goal or a limit of it, CPU time for the goal cpu",
+                next_step="Let the program print latency_p95_ms, or search for throughput.",
+            )
         beside = [] if goal == GOAL else gains_of(data, trial.contrast, GOAL)
         return Record(
             trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
@@ -146,7 +156,10 @@ class Executor:
         words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
         space = self.wanted.space
         pause_s = choice.pause_s(space.tunable(word).knob for word in words)
-        while (have := self._whole(trial)) < trial.blocks:
+        # Whole blocks may lack what the goal needs: trials count those that have it.
+        known = len(gains_of(self.writer.snapshot(), trial.contrast, self.wanted.request.goal))
+        enough = trial.blocks + self._whole(trial) - known
+        while (have := self._whole(trial)) < enough:
             self.on_block(trial, have + 1)
             turns = self._takes_turns(trial)
             asked = dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0)
@@ -158,7 +171,10 @@ class Executor:
             except LabError as failure:
                 # One start of several servers may fail by chance, or be the baseline's.
                 self.clusters.close()
-                failures.append(_said(failure))
+                said = _said(failure)
+                if said.startswith(f"{pair.called(A, contrast.a.point.variant)}:"):
+                    said = f"{DISTURBED}, the {_other(trial)}: {said}"
+                failures.append(said)
             if len(failures) == FAILURES:
                 return next((w for w in failures if w.startswith(DISTURBED)), failures[-1])
         return OK
@@ -171,7 +187,7 @@ class Executor:
         if why.startswith(COMPANY):
             return f"{DISTURBED}, {why}"
         if set(mine.loc[mine["status"] == why, "side"]) == {A}:
-            return f"{DISTURBED}, the {'confirmed one' if trial.against else 'baseline'}: {why}"
+            return f"{DISTURBED}, the {_other(trial)}: {why}"
         return why
 
     def _takes_turns(self, trial: Trial) -> bool:
@@ -197,6 +213,11 @@ class Executor:
         qps, p95_ms = good["qps"].mean(), good["latency_p95_ms"].mean()
         ranges = ranges_of(data, trial.contrast, self.wanted.request.goal)
         return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3), **ranges}
+
+
+def _other(trial: Trial) -> str:
+    """Name what a configuration is compared with."""
+    return "confirmed one" if trial.against else "baseline"
 
 
 def _said(failure: LabError) -> str:

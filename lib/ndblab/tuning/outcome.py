@@ -83,7 +83,7 @@ class Excluded:
 class Outcome:
     """The best confirmed configuration if there is one, all finalists, and what is ruled out.
 
-    `needless` names the knobs of the winner without which it is equivalent. With 95 % confidence,
+    `needless` names the knobs of the winner without which it is no worse. With 95 % confidence,
     not even the best of `bounded` configurations gains more than `excluded`, a part of 1; NaN if
     unknown. `by_design` says the same for the configurations of each design. `doubtful` names the
     knobs of the winner from which the search saw no clear gain.
@@ -118,7 +118,7 @@ def judge(
     better = [finalist for finalist in finalists if finalist.log_low > 0 and not finalist.rejected]
     winner = max(better, key=lambda finalist: finalist.log_low, default=None)
     tried = {record.trial.configuration for record in history.records}
-    needless = ablation.needless(history, winner.configuration) if winner else ()
+    needless = ablation.needless(history, winner.configuration, limits) if winner else ()
     by_design = () if winner else _excluded(history, finalists, out)
     return Outcome(
         winner, tuple(finalists), needless, len(tried), tuple(out.items()),

@@ -103,7 +103,8 @@ def prepare(request: Request, binaries: Binaries, workload: Workload) -> Tuning:
         feasible.check(machine, plan)
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(request.knob_file) if request.knob_file else None)
-    tunables = spaces.tunables(rows, current, machine.usable_cpus, others, workload.may_join)
+    usable = [row for row in rows if not (plan.tls and row.name.lower() == "useshm")]
+    tunables = spaces.tunables(usable, current, machine.usable_cpus, others, workload.may_join)
     tunables = _served(tunables, bare.point(BASELINE, DEFAULT_VARIANT).clients)
     left_out = _left_out(rows, tunables, current, others)
     free = math.inf if described else feasible.disk_free_bytes(plan)
@@ -216,7 +217,7 @@ def _check_time(search: Search, minutes: int) -> None:
         raise LabError(
             "The time is too short to confirm anything",
             found=f"{minutes} min",
-            expected=f"at least {math.ceil((search.least_s + 60) / 60)} min",
+            expected=f"at least {math.ceil(minutes + (search.least_s - search.budget_s) / 60)} min",
             next_step="Give it more --minutes, or --profile smoke.",
         )
 

@@ -89,7 +89,8 @@ class Search:
         judged = outcome.judge(history, self.finalists(history), self.limits)
         if judged.winner is None:
             return judged
-        doubt = ablation.unsettled(self.space, history, judged.winner.configuration)
+        whole = judged.winner.configuration
+        doubt = ablation.unsettled(self.space, history, whole, self.limits)
         return replace(judged, doubtful=doubt)
 
     def finalists(self, history: History) -> list[outcome.Finalist]:
@@ -222,7 +223,7 @@ class Search:
         gains = history.gains(CONFIRM, finalist.configuration)
         left_s = self.budget_s - history.seconds
         last = len(gains) + left_s // self._block_s(history, self.space.dear)
-        chances = sequential.chances(gains, 0.0, math.inf, confidence)
+        chances = sequential.chances(gains, 0.0, math.inf, confidence, outside=False)
         if chances is None:
             return last >= sequential.LOOKS[0]
         return any(look <= last and chance > HOPE for look, chance in chances.items())
@@ -233,7 +234,7 @@ class Search:
             return None
         whole = winner.configuration
         doubt = ablation.doubtful(self.space, history, whole)
-        fewer = ablation.reduced(self.space, history, whole, doubt)
+        fewer = ablation.reduced(self.space, history, whole, doubt, self.limits)
         if fewer is None:
             return None
         return self._trial(history, ABLATE, fewer, self.budget_s, whole)

@@ -28,7 +28,7 @@ JOINS = "joins"
 """What a knob needs that acts on nothing but joins, in place of a setting."""
 ALL = "*"
 """A line of the user's file with this name and no value removes all knobs of the lab's table."""
-_OF_CPUS = re.compile(r"(?:(\d+)\*)?cpus(?:/(\d+))?")
+_OF_CPUS = re.compile(r"(?:(\d+)\*)?cpus(?:/([1-9]\d*))?")
 
 
 @dataclass(frozen=True)
@@ -164,21 +164,29 @@ def table(file: Path | None = None) -> tuple[Row, ...]:
 
     LabError if the file is not such a table.
     """
-    rows = {row.name: row for row in _read(Path(__file__).with_name("knobs.csv"))}
+    rows = {_key(row.name): row for row in _read(Path(__file__).with_name("knobs.csv"))}
     for row in _read(file) if file else ():
         if row.name == ALL and not row.values:
             rows.clear()
         elif row.values:
-            needs = row.needs or (rows[row.name].needs if row.name in rows else "")
-            rows[row.name] = replace(row, needs=needs)
-        elif rows.pop(row.name, None) is None:
+            known = rows.get(_key(row.name))
+            rows[_key(row.name)] = replace(row, needs=row.needs or (known.needs if known else ""))
+        elif rows.pop(_key(row.name), None) is None:
             raise LabError(
                 f"{file} removes a knob that is not there",
                 found=row.name,
-                expected=", ".join(rows) or "nothing to remove",
+                expected=", ".join(row.name for row in rows.values()) or "nothing to remove",
                 next_step="Give it values, or drop the line.",
             )
     return tuple(rows.values())
+
+
+def _key(name: str) -> object:
+    """Identify a knob however its name is typed."""
+    try:
+        return knobs.find(name).key
+    except LabError:
+        return knobs.folded(name)
 
 
 def tunables(

@@ -106,7 +106,7 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
                 raise LabError(
                     "No trial has worked so far",
                     found=records[-1].status,
-                    next_step="See `./lab doctor`; the same command with --again starts over.",
+                    next_step=f"See `./lab doctor`. To start over, remove {writer.path} first.",
                 )
 
 

@@ -41,6 +41,14 @@ def tables() -> dict[str, pd.DataFrame]:
     return made
 
 
+def test_a_title_names_no_other_ratio_than_its_words_say():
+    """Where lookups one at once were not measured, those in batches do not stand in for them."""
+    made = tables()
+    row = {"contrast": interfaces.BATCH, "recordings": 1, "ratio": 9.0, "low": 8.0, "high": 10.0}
+    made["ratios"] = pd.DataFrame([row])
+    assert "is fastest" in title(figures.draw("api-ceiling", made, [], caption("shared")))
+
+
 def test_the_ratio_is_that_of_the_verdict():
     """Several recordings are pooled by its rule, and the notes say so."""
     data = recorded.obtain("api-ceiling")

@@ -67,6 +67,13 @@ def test_several_servers_are_advised_where_they_do_more(own: forecast.Forecast) 
     assert "advice 2 MySQL servers with 64 clients" in text
 
 
+def test_the_most_servers_that_were_measured_are_said_to_be_that(own: forecast.Forecast) -> None:
+    """More might do better."""
+    text = size(own, 2, None, costs({1: 50_000, 2: 60_000, 4: 90_000}))
+    assert "more servers were not measured" in text
+    assert "were not measured" not in size(own, 2, None, costs(ONE_IS_BEST))
+
+
 def test_a_division_leads_where_it_does_more_on_the_same_host(own: forecast.Forecast) -> None:
     """By its prediction, against what was measured without quotas."""
     text = size(own, 2, None, costs({1: 100, 2: 90}))

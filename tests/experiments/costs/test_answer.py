@@ -81,7 +81,7 @@ def test_a_sweep_without_contrasts_still_answers():
 @pytest.mark.parametrize(
     ("factor", "words"),
     [
-        (1.2, "Load a server with that many clients"),
+        (1.2, "Load a server with more clients"),
         (0.8, "Limit clients"),
         (1.0, "change nothing clearly"),
     ],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from made_up import contrasted, double
-from ndblab.experiments.scaling.answer import balance
+from made_up import contrasted, double, with_plan
+from ndblab.experiments.scaling.answer import balance, one_server
 from ndblab.judging.clauses import Answer, compose
 
 NOTHING_JUDGED = pd.DataFrame(columns=["id", "verdict"])
@@ -17,6 +17,13 @@ def answered(spread: float, gain: float = 1.0) -> Answer:
     sides = {"a": (16, 64, {"qps": 1000.0 * gain}), "b": (16, 64, {"qps": 1000.0})}
     data = contrasted(double(), "balance", sides, claims=("F9-next-step",), spread=spread)
     return compose(balance(data, NOTHING_JUDGED), NOTHING_JUDGED)
+
+
+def test_no_pool_is_advised_while_more_clients_still_gain() -> None:
+    """More clients than the best were never tried."""
+    table = pd.DataFrame(columns=["id", "verdict", "measured"])
+    rising = double(lambda n, c: 10.0 * c, servers=(1,), clients=(1, 2, 4), budget="shared")
+    assert not compose(one_server(with_plan(rising), table), table).advice
 
 
 def test_the_automatic_split_is_advised_where_another_is_known_to_gain_little() -> None:

@@ -32,6 +32,12 @@ def test_every_query_is_a_row_the_largest_gain_first() -> None:
     assert title(figure).startswith("This recording alone: ")
 
 
+def test_a_query_of_which_nothing_was_pushed_gains_nothing_by_it() -> None:
+    """Its interval may exclude 1 by chance."""
+    made = made_up.tables({5: 6.0, 6: 2.0}, blocks=9, unpushed=(6,))
+    assert "1 of 2 queries are faster" in title(draw(made))
+
+
 def test_a_loss_is_written_as_the_axis_has_it() -> None:
     """A query that takes six times as long is 0.16 times as fast, not -84 %."""
     made = made_up.tables({5: 6.0, 17: 0.16})

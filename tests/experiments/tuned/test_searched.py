@@ -85,7 +85,7 @@ def test_what_a_search_doubts_is_not_recommended():
         told = answers.answer("tune", pd.DataFrame(), data)
         assert "14 % more queries/s (9 to 19 %)" in told.certain[0]
         assert told.certain[-1] == (
-            "the search saw a gain from ndb_cluster_connection_pool=1; "
+            "estimated, not confirmed singly: a gain from ndb_cluster_connection_pool=1; "
             "in doubt: ndb_batch_size=8192"
         )
         [advice] = told.advice

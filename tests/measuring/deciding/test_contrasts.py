@@ -49,6 +49,18 @@ def test_without_the_memory_for_two_one_starts_after_the_other():
     assert "GiB" in line
 
 
+def test_twins_that_take_turns_become_starts_without_turns():
+    """Clusters that run one after the other cannot take turns."""
+    shape = deployment.Shape(
+        1, 1000, 8, budget="shared", places=start_stop.places(start_stop.home())
+    )
+    wanted = [dataclasses.replace(WANTED[1], turns=True, pause_s=1)]
+    small = dataclasses.replace(HOST, memory_available_bytes=2**30)
+    plans = {"default": deployment.make(READ, shape)}
+    [made] = contrasts.possible(wanted, plans, small, lambda line: None)
+    assert (made.design, made.turns, made.pause_s) == (STARTS, False, 0)
+
+
 @pytest.mark.parametrize("kind", ["systemd", "none"])
 def test_without_control_groups_twins_go_on_and_say_so(kind: str):
     """They are loaded in turn, so that each has the host to itself anyway."""

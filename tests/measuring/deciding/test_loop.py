@@ -175,3 +175,26 @@ def test_measured_times_replace_expected_ones():
     standing = loop_of(world, x=1).decide(199)
     assert standing.block_s == {"x": 50}
     assert world.order == ["x"] * 3
+
+
+def test_a_repeated_block_that_fails_is_measured_before_new_ones(monkeypatch):
+    """Else its number would stay void, and the last one be measured again and again."""
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3.0)
+    world, failed = World({"x": 0.0}, {"x": 20}), []
+    world.judge = lambda data: {"x": Found(INCONCLUSIVE, waits={"x": None})}
+    world.steal_pct = {("x", 2): 30.0}
+    assert decide(world, 100).blocks == {"x": 5}
+    measure = world.measure_block
+
+    def fails_once(chosen, number):
+        if number != 2 or failed:
+            return measure(chosen, number)
+        failed.append(number)
+        world.now += 20
+        for row in world._rows:
+            row |= {"status": "errors: 1", "host_steal_pct": 0.0} if row["block"] == 2 else {}
+        return "errors: 1"
+
+    world.measure_block = fails_once
+    assert decide(world, world.now + 200).blocks["x"] > 8
+    assert failed == [2]

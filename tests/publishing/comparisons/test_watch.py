@@ -115,6 +115,26 @@ def test_a_side_that_names_what_the_other_has_by_default_passes(lab, monkeypatch
     assert "Nothing differs" in text
 
 
+def test_a_side_that_equals_the_default_is_saved(lab, monkeypatch) -> None:
+    """It differs in nothing today; the default may change."""
+
+    def alike(*_: object) -> None:
+        raise Alike("The two sides differ in nothing")
+
+    monkeypatch.setattr(comparison, "prepare", alike)
+    watch.save("nightly", ["ndb_force_send=on"], {})
+    assert Baseline.of("nightly").side["ndb_force_send"] == "on"
+
+
+def test_a_baseline_with_an_engine_passes_until_the_upgrade_comes(lab, monkeypatch) -> None:
+    """The named release is the installed one."""
+    there = SimpleNamespace(basedir=Path("/opt/ndb"))
+    monkeypatch.setattr(watch.engines, "present", lambda name: there)
+    watch.save("nightly", ["engine=9.7.4"], {})
+    assert watch.compare("nightly", [])[1] == 0
+    assert lab.typed == []
+
+
 def test_an_open_comparison_names_the_time_that_would_decide_it(lab: SimpleNamespace) -> None:
     """It is measured anew, so the time that it took counts, too. A decided one needs none."""
     lab.faster = [1.0, 1.3]

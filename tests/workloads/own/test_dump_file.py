@@ -38,6 +38,7 @@ def test_a_dump_of_ndb_tables_is_taken(tmp_path):
         ("", "creates no table", "0 bytes"),
         ("SELECT 1;\n", "creates no table", "10 bytes"),
         (TABLE.replace("ENGINE=ndbcluster", "ENGINE=InnoDB"), "not NDB's", "orders (InnoDB)"),
+        ("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;\n", "not NDB's", "t (InnoDB)"),
         ("-- x\nUSE `shop`;\n" + TABLE, "(line 2) names a database", "USE `shop`;"),
     ],
 )

@@ -83,6 +83,29 @@ def test_heads_of_other_servers_are_read(tmp_path):
     assert texts(sample, 13) == ["SELECT 2"]
 
 
+def test_an_empty_database_is_not_named_by_the_next_field(tmp_path):
+    """MariaDB and Percona Server leave the name empty, and that field follows."""
+    path = tmp_path / "percona.log"
+    path.write_text(PERCONA.replace("Schema: shop  QC", "Schema:   QC"))
+    assert slow_log.sample(path, in_place=True).databases == ("shop",)
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_read"),
+    [
+        ("-- name: Get :one\nSELECT 1", True),
+        ("# x\nSELECT 1", True),
+        ("-- x\nDELETE FROM t", False),
+        ("--\nINSERT INTO t\nSELECT 1", False),
+        ("-- it's\nINSERT INTO t VALUES ('x'),\n(SELECT 1)", False),
+        ("SELECT `a#b` FROM t FOR UPDATE", False),
+    ],
+)
+def test_a_comment_before_a_statement_does_not_hide_it(statement: str, is_read: bool):
+    """Some clients put its name there."""
+    assert slow_log.reads(statement) == is_read
+
+
 def test_a_large_log_is_sampled_over_its_whole_length(tmp_path):
     """Only so many bytes are read; every statement is whole, and in the order of the log."""
     path = tmp_path / "large.log"

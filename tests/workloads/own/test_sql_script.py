@@ -47,6 +47,10 @@ def test_texts_cannot_leave_their_quotes():
         (":int(0,9)", "uniform(0, 9)"),
         (":int(-3,9)", "uniform(0, 12) + -3"),
         (":int(5000000000,5000000009)", "uniform(0, 9) + 5000000000"),
+        (f":int({2**60},{2**60 + 9})", f"uniform(0, 9) + {2**60}LL"),
+        (f":int({2**53},{2**53 + 9})", f"uniform(0, 9) + {2**53}LL"),
+        (f":zipf({2**60},{2**60 + 9})", f"zipf[1]() + {2**60}LL - 1"),
+        (":int(-3,rows)", "uniform(0, sysbench.opt.table_size - -3) + -3"),
         (":zipf(10,19)", "zipf[1]() + 10 - 1"),
         (":zipf(1,10)", "zipf[1]()"),
         (":choice(3,5)", "values[1][uniform(1, 2)]"),
@@ -55,6 +59,18 @@ def test_texts_cannot_leave_their_quotes():
 def test_values_are_drawn_within_their_bounds(placeholder, expression):
     """sysbench draws whole numbers of 32 bits, from 0 on."""
     assert f"p[1]:set({expression})" in compiled(f"SELECT {placeholder};")
+
+
+def test_numbers_that_no_double_holds_are_kept():
+    """LuaJIT's ordinary numbers are doubles; identifiers often have 64 bits."""
+    assert "{1234567890123456789LL}" in compiled("SELECT :choice(1234567890123456789);")
+
+
+def test_a_low_bound_above_the_size_of_the_tables_ends_the_load():
+    """It would draw values of no row; which size the profile has is known only then."""
+    script = compiled("SELECT :int(50000,rows);")
+    assert "   assert(50000 <= sysbench.opt.table_size, " in script
+    assert "assert(" not in compiled("SELECT :int(1,rows);")
 
 
 def test_bound_texts_have_room_for_the_longest():

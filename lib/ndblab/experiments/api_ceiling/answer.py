@@ -22,7 +22,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     best = costs.loc[costs.groupby("variant", sort=False)["qps"].idxmax()]
     rates = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
     few = _with_few_clients([*dataset.earlier, dataset])
-    did = f"with {_clients(dataset)}the same CPU time, the NDB API did"
+    did = f"with {_clients(dataset)}equal CPU time, clients' included, the NDB API did"
     return [
         Clause(
             "R-nosql",
@@ -31,7 +31,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
         f"key lookups/s with all CPUs: {'; '.join(rates)}{within_one_start(dataset.slices)}",
-        Advice("Where key lookups use up the CPUs, use IN lists, else the NDB API"),
+        Advice("Where key lookups use up the CPUs, try the NDB API"),
     ]
 
 

@@ -61,13 +61,18 @@ _COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say how many times as many lookups as SQL the NDB API does with equal CPU.
 
-    Ratios whose intervals span more than a factor of `ratio_axis.WIDEST` are left out.
+    Ratios that are not clear, or whose intervals span more than a factor of `ratio_axis.WIDEST`,
+    are left out.
     """
-    known = [row for row in ratios.itertuples() if not row.high / row.low > ratio_axis.WIDEST]
-    times = [f"{plain(row.ratio)} times" for row in known]
-    if times:
-        batch = f", with many at once {times[-1]}" if len(times) > 1 else ""
-        return f"Per CPU time, the NDB API did {times[0]} the lookups of SQL{batch}"
+    times = {
+        row.contrast: f"{plain(row.ratio)} times"
+        for row in ratios.itertuples()
+        if forest.is_clear(row) and row.high / row.low <= ratio_axis.WIDEST
+    }
+    if single := times.get(interfaces.SINGLE):
+        batch = times.get(interfaces.BATCH)
+        more = f", with many at once {batch}" if batch else ""
+        return f"Per CPU time, the NDB API did {single} the lookups of SQL{more}"
     best = means.loc[means["qps"].idxmax()]
     return f"{best['interface']} is fastest: {plain(best['qps'])} lookups/s"
 

@@ -42,6 +42,7 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = set(outages.loc[outages["lost"] > 0, "fault"])
+    unread = set(outages.loc[outages["replicas"] == 0, "fault"])
     return [
         *_losses(outages),
         *_with_arbitrators(outages),
@@ -68,11 +69,11 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "A-separate",
-            "a killed mysqld disturbed no other node",
+            "a killed mysqld made no query fail on the other and stopped no data node",
             "a killed mysqld made {value} queries fail on the other",
             "whether a killed mysqld never disturbs others",
         ),
-        *_advice(gaps_s, lost),
+        *_advice(gaps_s, lost, unread),
     ]
 
 
@@ -81,8 +82,6 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how long clients wait, who survives a partition, and which writes were lost."""
     outages = _outages(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
-    lost, wrong = int(outages["lost"].sum()), int(outages["wrong"].sum())
-    runs = count(len(outages), "run")
     longest, gap = gaps_s.idxmax(), plain(gaps_s.max())
     silent = silences(gaps_s.index)
     least = plain(outages.loc[outages["fault"].isin(silent), "longest_gap_s"].min())
@@ -105,9 +104,7 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             lost_host,
             "how long the loss of a data node's host stops service",
         ),
-        f"{count(lost, 'acknowledged write')} lost in {runs}"
-        if lost
-        else f"no acknowledged write was lost in {runs}" + ", and no read was wrong" * (not wrong),
+        *_kept(outages),
         *_cut_off_server(dataset, outages),
         Clause(
             "A-heartbeat",
@@ -136,6 +133,19 @@ def _outages(dataset: Dataset) -> pd.DataFrame:
     if outages.empty:
         raise MissingData("no run with a fault under load")
     return outages
+
+
+def _kept(outages: pd.DataFrame) -> Iterator[str]:
+    """Say whether acknowledged writes were lost, and in how many runs none could be read back."""
+    read = outages[outages["replicas"] > 0]
+    runs, lost = count(len(read), "run"), int(outages["lost"].sum())
+    if lost:
+        yield f"{count(lost, 'acknowledged write')} lost in {runs}"
+    elif len(read):
+        right = ", and no read was wrong" * (not outages["wrong"].any())
+        yield f"no acknowledged write was lost in {runs}{right}"
+    if unread := len(outages) - len(read):
+        yield f"after {count(unread, 'run')}, writes could not be read back"
 
 
 def _partitions(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
@@ -186,7 +196,7 @@ def _losses(outages: pd.DataFrame) -> Iterator[str]:
 def _with_arbitrators(outages: pd.DataFrame) -> Iterator[str]:
     """Say what the loss of the management node does if MySQL servers may arbitrate."""
     runs = outages[outages["fault"] == OTHERS_ARBITRATE]
-    if len(runs) and not runs["lost"].any():
+    if len(runs) and runs["replicas"].all() and not runs["lost"].any():
         yield (
             "with MySQL servers as further arbitrators, the same fault lost no write in "
             f"{count(len(runs), 'run')} and stopped service for "
@@ -215,12 +225,14 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
     )
 
 
-def _advice(gaps_s: pd.Series, lost: set[str]) -> Iterator[Advice]:
+def _advice(gaps_s: pd.Series, lost: set[str], unread: set[str]) -> Iterator[Advice]:
     """Say what helps against two faults that did harm, as measured or as documented.
 
-    `lost` are the faults that lost acknowledged writes.
+    `lost` are the faults that lost acknowledged writes, `unread` those after which some run's
+    writes could not be read back.
     """
-    if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
+    kept = OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost | unread
+    if LOST_ARBITRATOR in lost and kept:
         yield Advice("Set ArbitrationRank=2 for MySQL servers on hosts without data nodes")
     elif LOST_ARBITRATOR in lost:
         yield Advice(

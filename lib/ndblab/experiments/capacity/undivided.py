@@ -84,6 +84,8 @@ class Undivided:
         advice = f"{count(best.servers, 'MySQL server')} with {count(best.knee_clients, 'client')}"
         advice += ", and CPUs that are not divided"
         why = f". The fewest servers within 3 % of the best are advised{self._agreement}"
+        if best.servers == self.tops["servers"].max():
+            why += "; more servers were not measured"
         if divided_qps is not None:
             divided = f". The division below is predicted to do {plain(divided_qps)}"
             if self.beats(divided_qps):

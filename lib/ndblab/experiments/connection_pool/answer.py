@@ -47,4 +47,5 @@ def _measured(dataset: Dataset) -> Iterator[str]:
             of = held(dataset, name)
             yield f"{where}, ndb_cluster_connection_pool=8 gave {did}{of}"
             if name == "pools-1-8" and ratio.high < 1:
-                yield Advice("Keep it below the number of cores")
+                cpus = plain(usable_cpus(dataset.host))
+                yield Advice(f"With only {cpus} CPUs, leave it at 1, the default")

@@ -141,5 +141,5 @@ def _advice(qps: Estimate) -> str:
     if not qps.bounded:
         return "What more clients gain is open"
     if qps.low > 1:
-        return "Load a server with that many clients before you add one"
+        return "Load a server with more clients before you add one"
     return "Limit clients by a pool" if qps.high < 1 else "More clients change nothing clearly"

@@ -18,6 +18,9 @@ from ndblab.statistics.estimate import Estimate
 METRICS = ("qps", "latency_p95_ms")
 STARTS_S = (60, 120, 300, 600, 1800)
 MINUTE_S, HOUR_S = 60, 3600
+RANGE = (0.025, 0.975)
+"""Sources give the range of a curve, not of every second: the central 95 % stand for it."""
+CENTRAL_SHARE = RANGE[1] - RANGE[0]
 MOST_HALF_PCT = 100
 """A trend is unknown if its interval extends further to either side, in percent per hour."""
 
@@ -72,8 +75,8 @@ def steadiness(seconds: pd.DataFrame) -> pd.DataFrame:
             "samples": len(values),
             "mean": values.mean(),
             "lowest": values.min(),
-            "low_95": values.quantile(0.025),
-            "high_95": values.quantile(0.975),
+            "low_95": values.quantile(RANGE[0]),
+            "high_95": values.quantile(RANGE[1]),
             "highest": values.max(),
             "cv_pct": 100 * values.std(ddof=1) / values.mean(),
             "outliers": int(series.outliers(values).sum()),

@@ -11,7 +11,6 @@ from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability import control
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.experiments.stability.checks.conditions import RANGE
 from ndblab.formatting import count, duration, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause
@@ -87,7 +86,7 @@ def _band(dataset: Dataset, table: pd.DataFrame, during: str) -> Iterator[str]:
             f"by {low:+.0f} to {high:+.0f} %{host}"
         )
     if not speed.empty:
-        slow, fast = (100 * (speed.quantile(end) / speed.mean() - 1) for end in RANGE)
+        slow, fast = (100 * (speed.quantile(end) / speed.mean() - 1) for end in stability.RANGE)
         yield (
             "the host's own speed differed from its mean by "
             f"{slow:+.1f} to {fast:+.1f} % in 95 % of the same seconds"

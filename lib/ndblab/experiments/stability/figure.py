@@ -67,7 +67,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
                 f"{_trend(row)}."
             )
     if not (speed := _speed(long, tables)).empty:
-        low, high = speed.quantile([0.025, 0.975]) - 100
+        low, high = speed.quantile(list(analysis.RANGE)) - 100
         words.append(
             "A process that does equal work beside the cluster shows the speed of the host: for "
             f"95 % of seconds {low:+.1f} to {high:+.1f} % from its mean."
@@ -144,7 +144,7 @@ def _events(ax: Axes, long: Run, unit_s: int, tables: Tables) -> list[str]:
 
 def _title(long: Run, anchors: Anchors) -> str:
     """Say how close to its mean throughput stayed, here and as published."""
-    low, high = _percent(long, QPS).quantile([0.025, 0.975])
+    low, high = _percent(long, QPS).quantile(list(analysis.RANGE))
     title = (
         f"For 95 % of {plain(round(long.samples['t_s'].max()))} s, throughput differed from its "
     )

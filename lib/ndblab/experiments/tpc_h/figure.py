@@ -65,9 +65,10 @@ def _times(row: object) -> str:
 
 
 def _title(table: pd.DataFrame) -> str:
-    """Say how many queries gain and lose, and which do most."""
-    faster = table[table["gain"] == pushdown.FASTER]
-    slower = table[table["gain"] == pushdown.SLOWER]
+    """Say how many queries gain and lose by joins that were pushed, and which do most."""
+    pushed = table[table["is_pushed"]]
+    faster = pushed[pushed["gain"] == pushdown.FASTER]
+    slower = pushed[pushed["gain"] == pushdown.SLOWER]
     # What several recordings say together is the answer's, not this figure's.
     title = f"This recording alone: {len(faster)} of {len(table)} queries are faster "
     title += "with pushed joins"

@@ -45,11 +45,11 @@ def _confirmed(known: Mapping[str, Any], is_divided: bool) -> Iterator[str]:
         yield f"measured with {of_search.without_loss(known['needless'])}"
     sure, unsure = of_search.by_doubt(own, known.get("doubtful", ()))
     if unsure:
-        seen = f"the search saw a gain from {listed(sure)}; " if sure else ""
+        seen = f"estimated, not confirmed singly: a gain from {listed(sure)}; " if sure else ""
         yield f"{seen}in doubt: {listed(unsure)}"
     tried = f"try the {many} of finalist {_place(known)}" if many else f"set {listed(own)}"
     if unsure and sure:
-        which = listed(sure) if len(sure) <= _NAMED else "those seen to gain"
+        which = listed(sure) if len(sure) <= _NAMED else "those with an estimated gain"
         tried = f"try {which} first"
     every = "all settings" if unsure and sure else "that"
     yield Advice(f"on such a host, under such a load, {tried}. For {every}, {_restarts(known)}")

@@ -121,7 +121,7 @@ def possible(
             a, b = (plans[contrast.side(side).point.variant] for side in ("a", "b"))
             if why := twins.lack(a, b, machine, feasible.disk_free_bytes(a)):
                 say(f"{contrast.name}: one cluster after the other, not twins: {why}")
-                contrast = dataclasses.replace(contrast, design=STARTS)
+                contrast = dataclasses.replace(contrast, design=STARTS, turns=False, pause_s=0)
         contrasts.append(contrast)
     if any(contrast.design == TWINS for contrast in contrasts):
         controller = machine.cpu_controller

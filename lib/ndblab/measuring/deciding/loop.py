@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections import Counter
@@ -75,8 +76,9 @@ class Loop:
                 left_s = until_s - self.now_s()
                 if left_s < self._block_s(chosen):
                     break
-                self.board.measuring(chosen, done + 1, left_s)
-                done += self._measure(chosen, done + 1)
+                number = next_block(self.writer.snapshot().slices, chosen)
+                self.board.measuring(chosen, number, left_s)
+                done += self._measure(chosen, number)
             if done > standing.blocks[chosen.name]:
                 self._try_again(_SOON)
 
@@ -148,7 +150,17 @@ class Loop:
 
 def whole_blocks(slices: pd.DataFrame, contrast: Contrast) -> int:
     """Return the number of whole blocks of a contrast."""
+    return len(_whole(slices, contrast))
+
+
+def next_block(slices: pd.DataFrame, contrast: Contrast) -> int:
+    """Return the first number without a whole block: one whose repetition failed comes first."""
+    whole = _whole(slices, contrast)
+    return next(number for number in itertools.count(1) if number not in whole)
+
+
+def _whole(slices: pd.DataFrame, contrast: Contrast) -> set[int]:
     try:
-        return analysis.whole(slices, contrast.name)["block"].nunique()
+        return set(analysis.whole(slices, contrast.name)["block"])
     except MissingData:
-        return 0
+        return set()

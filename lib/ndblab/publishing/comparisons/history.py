@@ -15,6 +15,7 @@ from ndblab.dataset.manifest import COMPLETE
 from ndblab.error import LabError
 from ndblab.formatting import count
 from ndblab.measuring import measurement
+from ndblab.publishing import notebook
 from ndblab.statistics.estimate import Estimate
 
 DEFAULT = "the default"
@@ -72,8 +73,17 @@ def read(folder: Path | None = None) -> list[History]:
         with suppress(LabError):
             data = datasets.read(path)
             if data.manifest["status"] == COMPLETE:
-                comparisons.append((question(data.manifest), entry(data)))
+                comparisons.append((question(data.manifest), entry(data, band(data))))
     return together(comparisons)
+
+
+def band(data: datasets.Dataset) -> float:
+    """Return how far from equal counted as equivalent, as the notebook beside a dataset has it."""
+    try:
+        known = notebook.parameters(data.path.with_name(f"{data.id}.ipynb"))
+        return float(str(known["within"]))
+    except (LabError, KeyError, ValueError, SyntaxError):
+        return WITHIN
 
 
 def together(comparisons: Iterable[tuple[Question, Entry]]) -> list[History]:

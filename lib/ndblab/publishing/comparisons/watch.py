@@ -10,6 +10,7 @@ import math
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from ndblab.comparing import answer, comparison, files, judged
 from ndblab.comparing.request import Request
 from ndblab.comparing.sides import BRIEF, Alike
 from ndblab.error import LabError, writing
+from ndblab.install import engines
+from ndblab.measuring.deciding.choice import next_look
 from ndblab.measuring.manifest import ROOT
 from ndblab.publishing.comparisons import history, pages
 from ndblab.publishing.comparisons.history import Entry
@@ -116,7 +119,9 @@ def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
         typed = [f"{key}={value}" for key, value in side.items() if key != ENGINE]
         asked = _request(typed, load)
         workload = resolving.resolve(asked.load, asked.schema, asked.writes)
-        comparison.prepare(asked, binaries, workload)
+        # A side that has what is the default is checked, too.
+        with suppress(Alike):
+            comparison.prepare(asked, binaries, workload)
     baseline = Baseline.of(name)
     given = {key: value for key, value in load.items() if value is not None}
     file = baseline.write(_SIDE, {ENGINE: str(binaries.basedir), **side})
@@ -146,6 +151,7 @@ def compare(
     saved, load, binaries = baseline.side, baseline.load, install.ensure()
     first = _first(saved, load.pop("ndb", ""), name, binaries)
     now = _side(words) if words else {k: v for k, v in saved.items() if k != ENGINE}
+    now = _own(now, binaries)
     nothing = f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
     if as_json:
         plain = {"outcome": "alike", "baseline": baseline.name, "exit_status": 0}
@@ -184,7 +190,7 @@ def _watched(
     known = history.History(a, b, under, tuple(baseline.entries))
     page = pages.write_trend(baseline.folder / _PAGE, baseline.name, lead, known, band)
     longer = ""
-    if entry.outcome == judged.UNDECIDED:
+    if entry.outcome == judged.UNDECIDED and next_look(judged.judge(data, band).blocks):
         longer = f"{typed} --minutes {_longer(data, band)}"
     if as_json:
         watched = {"go_on": longer, "baseline": baseline.name, "change": change, "trend": str(page)}
@@ -201,7 +207,7 @@ def _first(saved: Side, saved_with: str, name: str, binaries: install.Binaries) 
     LabError if another release has replaced that engine.
     """
     if saved.get(ENGINE) != str(binaries.basedir):
-        return saved
+        return _own(saved, binaries)
     if saved_with != binaries.ndb_version:
         raise LabError(
             f"The engine of the baseline {Baseline.of(name).name} is no longer there",
@@ -211,6 +217,14 @@ def _first(saved: Side, saved_with: str, name: str, binaries: install.Binaries) 
             f"{name} engine={saved_with}",
         )
     return {key: value for key, value in saved.items() if key != ENGINE}
+
+
+def _own(side: Side, binaries: install.Binaries) -> Side:
+    """Return a side without its engine, if that is the installed one by another name."""
+    there = engines.present(side[ENGINE]) if ENGINE in side else None
+    if there is None or there.basedir != binaries.basedir:
+        return side
+    return {key: value for key, value in side.items() if key != ENGINE}
 
 
 def _longer(data: datasets.Dataset, band: float) -> int:

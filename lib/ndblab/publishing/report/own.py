@@ -5,6 +5,7 @@ Unfinished datasets, and those of experiments that the lab does not know, are le
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -18,6 +19,7 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.formatting import listed
 from ndblab.publishing import drawing, notebook, processes
+from ndblab.publishing.comparisons import history
 from ndblab.publishing.notebook import exhibit
 from ndblab.publishing.report import notebook_page
 from ndblab.publishing.report.section import Section
@@ -45,6 +47,8 @@ class _Asked:
 def sections(runs: Path, out: Path) -> list[Section]:
     """Return a section for each complete dataset of the user's, the newest first.
 
+    One whose notebook or figures cannot be made is left out, and named on standard error.
+
     Parameters
     ----------
     runs : the folder of the datasets.
@@ -63,13 +67,26 @@ def sections(runs: Path, out: Path) -> list[Section]:
     mine.sort(reverse=True)
     calls = [(known[name], folder, out) for _, folder, name in mine if name in known]
     notebook.prepare()
-    shown = iter(list(processes.run(_shown, calls, processes.AT_ONCE)))
-    return [
-        comparison(datasets.read(folder))
-        if name == made.NAME
-        else _run(known[name], folder, *next(shown))
-        for _, folder, name in mine
-    ]
+    shown = iter(list(processes.run(_shown_or_why, calls, processes.AT_ONCE)))
+    found = []
+    for _, folder, name in mine:
+        if name == made.NAME:
+            found.append(comparison(datasets.read(folder)))
+        elif isinstance(page := next(shown), str):
+            print(f"{folder.name} is left out: {page}", file=sys.stderr)
+        else:
+            found.append(_run(known[name], folder, *page))
+    return found
+
+
+def _shown_or_why(
+    experiment: Experiment, folder: Path, out: Path
+) -> tuple[Path, dict[str, Drawn]] | str:
+    """Return what `_shown` does, or why that cannot be made."""
+    try:
+        return _shown(experiment, folder, out)
+    except LabError as error:
+        return f"{error.what}: {error.found}"
 
 
 def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[str, Drawn]]:
@@ -77,10 +94,18 @@ def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[
     source = catalogue.notebook(experiment)
     executed = out / folder.name / source.name
     measured_s = (folder / MANIFEST).stat().st_mtime
-    if not executed.is_file() or executed.stat().st_mtime < measured_s:
+    is_new = executed.is_file() and executed.stat().st_mtime >= measured_s
+    if not is_new or _broken(executed):
         notebook.execute(source, {"dataset": str(folder.resolve())}, executed.parent)
     pictures = [one for one, _ in exhibit.pictures(notebook.read(executed))]
     return executed, drawing.again(pictures, datasets.read(folder))
+
+
+def _broken(executed: Path) -> bool:
+    """Return whether a cell of an executed notebook has failed."""
+    cells = notebook.read(executed).cells
+    outputs = (output for cell in cells for output in cell.get("outputs", ()))
+    return any(output.output_type == "error" for output in outputs)
 
 
 def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, Drawn]) -> Section:
@@ -90,12 +115,14 @@ def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, D
 
 def comparison(data: Dataset) -> Section:
     """Return the section of a comparison: its answer, and its forest."""
-    result, asked = judged.judge(data), _Asked(data.manifest.get("asked", {}))
+    within = history.band(data)
+    result, asked = judged.judge(data, within), _Asked(data.manifest.get("asked", {}))
     question = f"How does {asked.words('b')} compare with {asked.words('a')}?"
-    body = f'<p class="lead">{escape(answer.sentence(result))}</p>'
+    body = f'<p class="lead">{escape(answer.sentence(result, within))}</p>'
     if result.blocks:
         shown = drawing.drawn(
-            lambda: forest.draw(data, result, asked, judged.WITHIN)  # type: ignore[arg-type]
+            lambda: forest.draw(data, result, asked, within)  # type: ignore[arg-type]
         )
-        body += notebook_page.explored(map(exhibit.explorable, shown), answer.headline(result))
+        headline = answer.headline(result, within)
+        body += notebook_page.explored(map(exhibit.explorable, shown), headline)
     return Section(made.NAME, question, None, None, data, own=True, body=body)

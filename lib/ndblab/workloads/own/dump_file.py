@@ -30,6 +30,7 @@ _DECOMPRESS = {
 """Programs, by suffix, that decompress a file and keep it."""
 _ENGINE = re.compile(rb"^\s*\)[^;'\"]*?\bENGINE\s*=\s*(\w+)", re.IGNORECASE)
 _TABLE = re.compile(rb"^\s*CREATE TABLE\s+(?:IF NOT EXISTS\s+)?`?([^`\s(]+)", re.IGNORECASE)
+_ONE_LINE = re.compile(rb"\)[^;'\"()]*?\bENGINE\s*=\s*(\w+)[^;'\"()]*;?\s*$", re.IGNORECASE)
 _DATABASE = re.compile(rb"^\s*(?:USE\s|CREATE DATABASE\b)", re.IGNORECASE)
 _NDB = (b"ndb", b"ndbcluster")
 _LONGEST = 1000
@@ -55,6 +56,8 @@ def check(path: Path) -> None:
             begin = line[:_LONGEST]
             if match := _TABLE.match(begin):
                 tables, table = tables + 1, match[1].decode(errors="replace")
+                if (own := _ONE_LINE.search(begin)) and own[1].lower() not in _NDB:
+                    others[table] = own[1].decode()
             elif _DATABASE.match(begin):
                 raise LabError(
                     f"{path.name} (line {number}) names a database of its own",
@@ -150,5 +153,5 @@ def _of_other_engines(name: str, others: dict[str, str]) -> LabError:
         f"{name} has tables that are not NDB's",
         found=shown + more,
         expected="ENGINE=NDBCLUSTER for every table",
-        next_step=f"Change a copy: sed 's/^) ENGINE=[A-Za-z]*/) ENGINE=NDBCLUSTER/' {name}",
+        next_step=f"Change a copy: sed 's/) ENGINE *= *[A-Za-z]*/) ENGINE=NDBCLUSTER/' {name}",
     )

@@ -110,6 +110,8 @@ def _made(kind: str, arguments: list, name: str, glued: bool) -> Placeholder:
         if any(type(value) is str for value in arguments):
             raise ValueError("numbers, or texts in single quotes")
         whole = all(type(value) is int for value in arguments)
+        if whole and not all(-(2**63) <= value < 2**63 for value in arguments):
+            raise ValueError("whole numbers of 64 bits")
         values = tuple(value if whole else str(value) for value in arguments)
         return Placeholder(kind, values=values, name=name, glued=glued)
     most = 3 if kind == ZIPF else 2
@@ -117,7 +119,9 @@ def _made(kind: str, arguments: list, name: str, glued: bool) -> Placeholder:
         raise ValueError(":zipf(low,high) or :zipf(low,high,exponent)" if most == 3
                          else ":int(low,high)")  # fmt: skip
     low, high = map(_bound, arguments[:2])
-    if type(low) is type(high) is int and not low <= high <= low + WIDEST:
+    if any(type(bound) is int and not -(2**63) <= bound < 2**63 for bound in (low, high)):
+        raise ValueError("bounds of 64 bits")
+    if type(low) is type(high) is int and not low <= high < low + WIDEST:
         raise ValueError(f"a low bound first, and at most {WIDEST} values")
     exponent = float(arguments[2]) if len(arguments) == 3 else DEFAULT_EXPONENT
     if not 0 < exponent <= 10:

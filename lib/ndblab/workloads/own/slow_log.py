@@ -27,9 +27,8 @@ end, and there may not even be lines."""
 _USER = re.compile(r"# User@Host: .*?(?:\bId:\s*(\d+))?\s*$")
 _THREAD = re.compile(r"# Thread_id:\s*(\d+)")
 _USE = re.compile(r"use (.+);\s*$", re.IGNORECASE)
-_SCHEMA = re.compile(r"# (?:Thread_id:.* )?Schema: +(\S+)")
+_SCHEMA = re.compile(r"# (?:Thread_id:.* )?Schema: (\S*)")
 _TIME = re.compile(r"# Time: +\d")
-_COMMENT = re.compile(r"/\*(?![+!]).*?\*/", re.DOTALL)
 _BANNER = re.compile(r"\S*, Version: .* started with:|Tcp port: |Time +Id Command +Argument")
 _SKIPPED = re.compile(r"(?:use [^;]*|SET timestamp=\d+|SET (?:last_)?insert_id=\d+[^;]*);\s*$",
                       re.IGNORECASE)  # fmt: skip
@@ -45,6 +44,10 @@ _CHANGES = re.compile(r"\b(UPDATE|DELETE)\b", re.IGNORECASE)
 _LITERAL = re.compile(
     r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|\b\d+(?:\.\d+)?\b", re.DOTALL
 )
+_NO_WORDS = re.compile(
+    rf"{_LITERAL.pattern}|`[^`]*`|/\*(?![+!]).*?\*/|--(?=\s|$)[^\n]*|#[^\n]*", re.DOTALL
+)
+"""Literals, quoted names and comments, whichever begins first: they may hold each other's marks."""
 
 
 class Entry(NamedTuple):
@@ -234,7 +237,7 @@ def reads(statement: str) -> bool:
 
 
 def _wanted(statement: str, writes: bool) -> bool:
-    plain = _LITERAL.sub("?", _COMMENT.sub(" ", statement))
+    plain = _NO_WORDS.sub(lambda found: " " if found[0][0] in "/-#" else "?", statement)
     first = _FIRST.match(plain)
     word = first[1].upper() if first else ""
     if _ACTS.search(plain):

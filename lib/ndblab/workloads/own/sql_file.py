@@ -181,6 +181,9 @@ class _Reader:
             shown = statement.text.strip()[-60:]
             raise _wrong(self._name, statement, "a statement that does not end", shown,
                          "a semicolon at its end")  # fmt: skip
+        if self._weight is not None:
+            raise self._error("a weight without a statement", f"weight: {self._weight}",
+                              "a statement after it")  # fmt: skip
 
     def _plain(self, here: str) -> None:
         word = _WORD.match(self._text, self._at)
@@ -195,7 +198,8 @@ class _Reader:
         comment = self._text[self._at : end if end >= 0 else None]
         if match := _WEIGHT.match(comment):
             number = match[1].strip().removeprefix(":").strip()
-            usable = number.isdecimal() and 1 <= int(number) <= MOST_WEIGHT
+            before = self._text[self._text.rfind("\n", 0, self._at) + 1 : self._at]
+            usable = number.isdecimal() and 1 <= int(number) <= MOST_WEIGHT and not before.strip()
             if not usable or not match[1].strip().startswith(":") or self._pieces_say_something():
                 raise self._error("a wrong weight", comment.strip(),
                                   f"-- weight: 1 to {MOST_WEIGHT}, before a statement")  # fmt: skip

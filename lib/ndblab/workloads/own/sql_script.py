@@ -128,13 +128,19 @@ def literal(text: str) -> str:
 def _once(placeholder: Placeholder, number: int) -> list[str]:
     """Return the lines that a placeholder needs before the first event."""
     if placeholder.kind == CHOICE:
-        own = ", ".join(literal(v) if isinstance(v, str) else str(v) for v in placeholder.values)
+        own = ", ".join(literal(v) if isinstance(v, str) else _whole(v) for v in placeholder.values)
         return [f"   values[{number}] = {{{own}}}"]
+    bounds = placeholder.low, placeholder.high
+    lines = []
+    if placeholder.low != 1 and any(isinstance(bound, str) for bound in bounds):
+        low, high = map(_bound, bounds)
+        lines = [f'   assert({low} <= {high}, "a low bound above the number of rows or tables")']
     if placeholder.kind == ZIPF:
-        return [f"   zipf[{number}] = zipfian({_number_of(placeholder)}, {placeholder.exponent:g})"]
+        drawn = f"zipfian({_number_of(placeholder)}, {placeholder.exponent:g})"
+        return [*lines, f"   zipf[{number}] = {drawn}"]
     if placeholder.kind == TEXT:
         return [f'   values[{number}] = string.rep("@", {placeholder.length})']
-    return []
+    return lines
 
 
 def _preparing(
@@ -229,7 +235,20 @@ def _drawn(placeholder: Placeholder, numbers: Mapping[int, int]) -> str:
     small = all(isinstance(b, str) or 0 <= b < 2**32 for b in (placeholder.low, placeholder.high))
     if small:
         return f"uniform({low}, {high})"
-    return f"uniform(0, {placeholder.high - placeholder.low}) + {low}"
+    if isinstance(placeholder.low, int) and isinstance(placeholder.high, int):
+        return f"uniform(0, {placeholder.high - placeholder.low}) + {low}"
+    return f"uniform(0, {high} - {low}) + {low}"
+
+
+def _whole(number: int) -> str:
+    """Return a whole number for LuaJIT, whose ordinary numbers are doubles.
+
+    Up to 2^52, the sum with a number of 32 bits is exact, too.
+
+    >>> _whole(7), _whole(2**60)
+    ('7', '1152921504606846976LL')
+    """
+    return str(number) if abs(number) <= 2**52 else f"{number}LL"
 
 
 def _index(placeholder: Placeholder, source: Placeholder, numbers: Mapping[int, int]) -> str:
@@ -269,7 +288,7 @@ def _number_of(source: Placeholder) -> str:
 
 
 def _bound(bound: int | str) -> str:
-    return _SIZES[bound] if isinstance(bound, str) else str(bound)
+    return _SIZES[bound] if isinstance(bound, str) else _whole(bound)
 
 
 def _length(source: Placeholder) -> int:

@@ -23,8 +23,6 @@ WARMUP_S, RUN_S = 120, 600
 # Windows as short as the brief's measurements, the first of which decides; and the distance from
 # the mean that counts as near.
 WINDOWS_S, NEAR = (120, 60), 0.03
-# Sources give the range of a curve, not of every second: the central 95 % of seconds stand for it.
-RANGE = (0.025, 0.975)
 
 # Above this share of the host's CPUs, unrelated processes may explain what varies. The kernel and
 # system services take some 3 % beside a saturated cluster.
@@ -106,7 +104,7 @@ def _alike(claim: Claim, speed: pd.Series) -> State:
         return demanded(share >= least, words, f"{least} or more")
     ends = [abs(end - 1) for end in (least, most) if math.isfinite(end)]
     widest = most if claim.id == "F1-stable" else max(ends)
-    width = float(series.band(speed, RANGE[1] - RANGE[0], 1.0).value)
+    width = float(series.band(speed, stability.CENTRAL_SHARE, 1.0).value)
     words = f"{subject} stayed within +-{significant(100 * width)} % for 95 % of seconds"
     return demanded(width <= widest, words, f"at most {significant(100 * widest)} %")
 

@@ -17,7 +17,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.experiments.stability.checks.conditions import NEAR, RANGE, WINDOWS_S, at_best, written
+from ndblab.experiments.stability.checks.conditions import NEAR, WINDOWS_S, at_best, written
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.evidence import Evidence, at, p95_widened
@@ -48,10 +48,10 @@ def central_range(claim: Claim, evidence: Evidence) -> Finding:
         if of_p95:
             seconds, unit = samples["latency_p95_ms"], "times its mean"
         tests = []
-        for name, end in zip(("low", "high"), RANGE, strict=True):
+        for name, end in zip(("low", "high"), stability.RANGE, strict=True):
             label = f"{unit} at the {name} end of the central 95 % of seconds"
             quantile = partial(series.quantile, seconds, end, 1.0, of_mean=of_p95)
-            test = Comparison.one_of(len(RANGE) * runs, label, quantile)
+            test = Comparison.one_of(len(stability.RANGE) * runs, label, quantile)
             tests.append(test.changed(p95_widened) if of_p95 else test)
         return tests
 
@@ -68,7 +68,7 @@ def extreme_second(claim: Claim, evidence: Evidence) -> Finding:
 
     def values(samples: Samples, _: int) -> list[Comparison]:
         qps = samples["qps"]
-        middle = qps.quantile(list(RANGE)).mean()
+        middle = qps.quantile(list(stability.RANGE)).mean()
         value = float((qps.max() if claim.id == "F1-max" else qps.min()) / middle)
         label = f"times the middle of the band, {significant(middle)} queries/s"
         return [Comparison(label, Estimate(value, value, value))]
@@ -95,7 +95,7 @@ def steady_throughput(claim: Claim, evidence: Evidence) -> Finding:
     The same is shown for windows with as many queries as a second of the source has: the fewer are
     counted, the more a count varies. An hour on a small host has too few such windows to judge.
     """
-    share = RANGE[1] - RANGE[0]
+    share = stability.CENTRAL_SHARE
 
     def values(samples: Samples, runs: int) -> list[Comparison]:
         band = partial(series.band, samples["qps"], share, 1.0)
