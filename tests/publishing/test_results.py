@@ -65,7 +65,10 @@ def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experime
 
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
 def test_the_recorded_datasets_are_what_they_say(experiment):
-    """Its own budget, repeated runs (or one of an hour), few failures, a quiet host, its commit."""
+    """Its own budget, repeated runs (or one of an hour), few failures, nobody beside it.
+
+    What the hypervisor takes forbids no recording: the claims that it disturbs say so.
+    """
     data = recorded.obtain(experiment.name)
     assert data.complete
     assert data.budget == {"auto": "scaled"}.get(experiment.budget, experiment.budget)
@@ -74,18 +77,15 @@ def test_the_recorded_datasets_are_what_they_say(experiment):
     enough = 2 if faults else 3
     assert long or data.manifest["profile"]["repeats"] >= enough
     assert recorded.good_enough(data)
-    # The lab itself has no claims: its host is as noisy as it is.
-    if experiment.claims:
-        assert data.runs["host_steal_pct"].mean() < 1
-        assert not data.slices["host_steal_pct"].mean() >= 1
+    assert not data.runs["company_pct"].mean() >= 6
     assert "dirty" not in data.manifest["git_commit"]
 
 
 def test_figure_1_is_recorded_for_an_hour():
-    """One sample a second of 3600 s, after 120 s of warm-up that are not in the data."""
+    """A sample a second of 3600 s, few of them late, after 120 s of warm-up, without samples."""
     data = recorded.obtain("stability")
     assert data.manifest["profile"]["warmup_s"] == 120
-    assert len(data.intervals) >= 3590
+    assert len(data.intervals) >= 0.99 * 3600
 
 
 def test_figures_of_two_hosts_have_names_of_their_own():

@@ -102,4 +102,5 @@ def test_the_figure_shows_the_control_where_one_ran():
     """A panel more, which the words describe."""
     data = with_control(long_run(spread=0.03), 0.01)
     axes = figures.draw("1", data.tables, [], caption()).axes
+    assert axes[-1].get_xlabel().startswith("Time after the warm-up")
     assert [ax.get_ylabel().split(",")[0] for ax in axes][-1] == "Host's speed"

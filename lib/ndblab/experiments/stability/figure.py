@@ -37,10 +37,10 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         beyond += _samples(ax, values, quantity.colour, unit_s, _published(anchors, quantity))
         name = quantity.name.replace("95th percentile", "p95")
         ax.set_ylabel(f"{name},\n% of its mean", color=quantity.colour)
-    axes[-1].set_xlabel(f"Time after the warm-up, {unit}")
     if not speed.empty:
         beyond += _samples(axes[2], speed, style.TEAL, unit_s, _published(anchors, QPS))
         axes[2].set_ylabel("Host's speed,\n% of its mean", color=style.TEAL)
+    axes[-1].set_xlabel(f"Time after the warm-up, {unit}")
     notes = [f"{count(len(long.samples), 'sample')}; thick: running median."]
     notes += ["Grey: the published band around its mean."] if anchors else []
     notes.append("Circles: outliers.")
