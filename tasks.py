@@ -221,7 +221,8 @@ def compare(
     The exit status is 0 if B is not slower, and 1 if it is slower, or worse by p95, CPU per query
     or errors. It is 3 if that is undecided, and 2 for an error. The same command resumes what was
     interrupted or undecided. With --attach, sides may differ only in what needs no restart, and
-    --may-change lets the lab set global variables, which it puts back. More: docs/compare.md
+    --may-change lets the lab set global variables, which it puts back. It also allows loads that
+    write, which are not undone. More: docs/compare.md
     """
     from ndblab.comparing import attached, comparison
     from ndblab.comparing.request import Request
@@ -531,7 +532,7 @@ def stop(c):
 
 @command
 def detach(c, attach=None, endpoints=None):
-    """Remove what a killed `reproduce --attach` left on a cluster.
+    """Remove what a killed --attach left on a cluster, and put back its variables.
 
     Example, with the options that the killed command had:
     ./lab cluster.detach --attach mgm1:1186 --endpoints bench@sql1:3306

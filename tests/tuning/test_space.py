@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.comparing import knobs
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
 from ndblab.error import LabError
 from ndblab.tuning import prepared, space
 from ndblab.tuning.space import Row
@@ -185,3 +186,13 @@ def test_a_configuration_replaces_the_users_own_value():
     assert {s.knob.name: s.value for s in settings} == {
         "ndb_batch_size": 8192, "ndb_force_send": "OFF",
     }  # fmt: skip
+
+
+def test_servers_with_binary_logs_are_never_idle_beside_others():
+    """They write the changes of all, so they are tried in clusters of their own."""
+    known = of(Row("servers", "1|2"), Row("performance_schema", "on|off"),
+               servers=1, performance_schema="OFF")  # fmt: skip
+    for logs, designs in ((False, (ALTERNATION, RESTARTS)), (True, (TWINS, TWINS))):
+        own = space.Space(tuple(known.values()), {RESTARTS: 40.0}, logs=logs)
+        tried = (("servers", 2),), (("performance_schema", "ON"),)
+        assert tuple(map(own.design, tried)) == designs

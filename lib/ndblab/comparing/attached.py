@@ -91,8 +91,9 @@ def check(parsed: Sides, may_change: bool) -> None:
             "Global variables of the attached MySQL servers would be set for this",
             found=", ".join(set_),
             expected="--may-change",
-            next_step="Add it: the global values are put back at the end. Sessions that others "
-            "open until then get them, too, and keep session variables until they close.",
+            next_step="Add it: each server gets its own values back at the end. Sessions that "
+            "others open until then begin with the lab's, and keep session variables until they "
+            "close.",
         )
 
 

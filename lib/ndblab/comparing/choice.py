@@ -155,7 +155,7 @@ def choose(
     pause = pause_s(sides.differing) if turns else 0
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
-    apart = _logs(sides) and sides.value("a", "servers") != sides.value("b", "servers")
+    apart = logs(sides) and sides.value("a", "servers") != sides.value("b", "servers")
     in_one = not apart and all(
         knob.change in knobs.WHILE_RUNNING or knob.file == knobs.TABLE for knob in sides.differing
     )
@@ -165,7 +165,7 @@ def choose(
         turns = turns and all(with_clients(knob) for knob in sides.differing)
         return Choice(ALTERNATION, dearest, because, turns=turns, pause_s=pause * turns)
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
-    if one_each and not _logs(sides) and by_servers(sides.differing):
+    if one_each and not logs(sides) and by_servers(sides.differing):
         return Choice(RESTARTS, dearest, because, turns=turns, pause_s=pause)
     unlisted = any(k.source == knobs.UNLISTED for k in sides.differing if k.change == dearest)
     if no_twins:
@@ -173,7 +173,7 @@ def choose(
     return Choice(TWINS, dearest, because, "", unlisted, turns, pause)
 
 
-def _logs(sides: Sides) -> bool:
+def logs(sides: Sides) -> bool:
     """Return whether a side has a binary log: its MySQL servers write the changes of all."""
     return any(sides.value(s, "log_bin") == sides.value(s, "ndb_log_bin") == "ON" for s in "ab")
 

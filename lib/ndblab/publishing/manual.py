@@ -111,7 +111,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "dry_run": "Print the plan and every command; run none",
         "attach": "Connect string of a running cluster; only what needs no restart (default: none)",
         "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,... (no default)",
-        "may_change": "With --attach: set global variables there, and put them back",
+        "may_change": "With --attach: set variables (put back), run loads that write (not undone)",
     },
     "watch": {
         "side": "A setting, folder or file of the present state (default: as in the baseline)",

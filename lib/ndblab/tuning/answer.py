@@ -98,7 +98,7 @@ def details(outcome: Outcome, wanted: Wanted) -> list[str]:
     lines = []
     if outcome.finalists:
         half = f" ({_HALF})" * (wanted.request.goal != GOAL)
-        lines.append(f"Confirmed in new starts, beside what the search had seen{half}:")
+        lines.append(f"Measured anew in new starts, beside what the search had seen{half}:")
     for number, finalist in enumerate(outcome.finalists, 1):
         words = wanted.space.words(finalist.configuration)
         lines.append(f"  {number}. {words}: {_confirmed(finalist)}")

@@ -196,7 +196,8 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns:
         for design in (ALTERNATION, RESTARTS, dear)
     }  # fmt: skip
     sd = choice.DEVIATION | {design: choice.TURNS_DEVIATION[design] for design in in_turn}
-    return Space(tunables, block_s, dear, sd, point.servers, in_turn)
+    logs = choice.logs(alone(bare.baseline))
+    return Space(tunables, block_s, dear, sd, point.servers, in_turn, logs)
 
 
 def _in_turn(tunables: tuple[spaces.Tunable, ...], dear: str, servers: int) -> tuple[str, ...]:

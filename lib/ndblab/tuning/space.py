@@ -60,7 +60,8 @@ class Space:
 
     `block_s` are the seconds of a block by design, `dear` is the design that needs cluster starts.
     `servers` is the number of MySQL servers of the baseline. Blocks of the designs in `turns` have
-    slices of a second, in which the connected clients of both sides work in turn.
+    slices of a second, in which the connected clients of both sides work in turn. Servers that have
+    binary logs (`logs`) write the changes of all, so none is idle beside another.
     """
 
     tunables: tuple[Tunable, ...]
@@ -69,6 +70,7 @@ class Space:
     sd: Mapping[str, float] = field(default_factory=lambda: choice.DEVIATION)
     servers: int = 1
     turns: tuple[str, ...] = ()
+    logs: bool = False
 
     def cheap(self, tunable: Tunable) -> bool:
         """Return whether a knob is tried in one cluster.
@@ -77,7 +79,7 @@ class Space:
         alike, and equally exact.
         """
         kept = ALTERNATION not in self.turns or choice.with_clients(tunable.knob)
-        return tunable.cheap and kept
+        return tunable.cheap and kept and not (self.logs and tunable.knob.name == "servers")
 
     def tunable(self, word: str) -> Tunable:
         """Return the knob of a name."""
@@ -91,7 +93,8 @@ class Space:
         one_each = all(
             dict(own).get("servers", self.servers) == 1 for own in (configuration, against)
         )
-        by_servers = one_each and choice.by_servers(tunable.knob for tunable in differing)
+        changed = [tunable.knob for tunable in differing]
+        by_servers = one_each and not self.logs and choice.by_servers(changed)
         return RESTARTS if by_servers and RESTARTS in self.block_s else self.dear
 
     @property

@@ -69,7 +69,7 @@ def test_what_runs_of_a_fault_have_in_common_is_told_as_a_range() -> None:
     ]
     parts += [faults.run(LOST, repeat, lost=lost) for repeat, lost in enumerate((9, 4, 0), 1)]
     said = answered(dataset(*parts)).certain
-    assert said[0].startswith("in 2 of 3 runs, one of two data nodes killed after")
+    assert said[0].startswith("in 2 of 3 runs, killing the management node, then")
     assert said[0].endswith("; 4 to 9 acknowledged writes were lost")
     assert any("a frozen data node stopped service for 20 to 24 s" in part for part in said)
 
@@ -93,7 +93,7 @@ def test_more_arbitrators_are_advised_as_far_as_they_were_measured() -> None:
     lost = [faults.run(LOST, repeat, lost=4, gave_up=8, gap_s=8.0) for repeat in (1, 2)]
     alone = answered(dataset(*lost))
     assert alone.certain[0] == (
-        "in each of 2 runs, one of two data nodes killed after the management node stopped the "
+        "in each of 2 runs, killing the management node, then one of two data nodes, stopped the "
         "cluster until the lab restarted it; 4 acknowledged writes were lost"
     )
     assert alone.advice[0].startswith("Documented, not measured here")

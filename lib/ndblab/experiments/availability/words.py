@@ -17,7 +17,7 @@ _WORDS = {
     FROZEN: "a frozen data node",
     SHORT_HEARTBEATS: "a data node frozen with short heartbeats",
     "kill-server": "a killed MySQL server",
-    LOST_ARBITRATOR: "one of two data nodes killed after the management node",
+    LOST_ARBITRATOR: "killing the management node, then one of two data nodes,",
     OTHERS_ARBITRATE: "a data node killed after one of three arbitrators",
     "restart-data-node": "a restarted data node",
     "rolling-restart": "a rolling restart",
