@@ -74,6 +74,21 @@ def test_a_checkout_that_cannot_be_written_gives_one_message(tmp_path: Path) -> 
     )
 
 
+def said_by_uv(folder: Path, settings: str, variable: str, **variables: str) -> str:
+    """Install by a uv that only prints a variable; return what the lab says. pip has `settings`."""
+    for name in ("requirements.lock", "pyproject.toml"):
+        (folder / name).touch()
+    python = put(folder / "python", f"cat <<'END'\n{settings}\nEND")
+    uv = put(
+        folder / "bin/uv",
+        f"""[ "$1" = venv ] && mkdir -p {folder}/.venv/bin &&
+ln -s {python} {folder}/.venv/bin && exit
+echo "got: ${variable}"
+exit 1""",
+    )
+    return lab(folder, PATH=f"{uv.parent}:{os.environ['PATH']}", **variables).stderr
+
+
 @pytest.mark.parametrize(
     ("settings", "variables", "index"),
     [
@@ -92,35 +107,13 @@ def test_uv_installs_from_the_index_that_pip_is_configured_for(
     tmp_path: Path, settings: str, variables: dict[str, str], index: str
 ) -> None:
     """pip's environment precedes its configuration file, and uv's own setting precedes both."""
-    for name in ("requirements.lock", "pyproject.toml"):
-        (tmp_path / name).touch()
-    python = put(tmp_path / "python", f"cat <<'END'\n{settings}\nEND")
-    uv = put(
-        tmp_path / "bin/uv",
-        f"""[ "$1" = venv ] && mkdir -p {tmp_path}/.venv/bin &&
-ln -s {python} {tmp_path}/.venv/bin && exit
-echo "index: $UV_DEFAULT_INDEX"
-exit 1""",
-    )
-    done = lab(tmp_path, PATH=f"{uv.parent}:{os.environ['PATH']}", **variables)
-    assert f"index: {index}\n" in done.stderr, done.stderr
+    assert f"got: {index}\n" in said_by_uv(tmp_path, settings, "UV_DEFAULT_INDEX", **variables)
 
 
 def test_uv_gets_the_proxy_that_pip_has(tmp_path: Path) -> None:
     """uv does not read pip's settings."""
-    for name in ("requirements.lock", "pyproject.toml"):
-        (tmp_path / name).touch()
-    python = put(tmp_path / "python", "echo \"global.proxy='http://p:3128'\"")
-    uv = put(
-        tmp_path / "bin/uv",
-        f"""[ "$1" = venv ] && mkdir -p {tmp_path}/.venv/bin &&
-ln -s {python} {tmp_path}/.venv/bin && exit
-echo "proxy: $ALL_PROXY"
-exit 1""",
-    )
-    path = f"{uv.parent}:{os.environ['PATH']}"
-    done = lab(tmp_path, PATH=path, ALL_PROXY="", all_proxy="")
-    assert "proxy: http://p:3128\n" in done.stderr, done.stderr
+    settings, none = "global.proxy='http://p:3128'", {"ALL_PROXY": "", "all_proxy": ""}
+    assert "got: http://p:3128\n" in said_by_uv(tmp_path, settings, "ALL_PROXY", **none)
 
 
 def test_a_python_that_makes_no_environments_costs_an_ordinary_user_one_line(tmp_path: Path):
