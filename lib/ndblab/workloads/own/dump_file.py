@@ -153,5 +153,6 @@ def _of_other_engines(name: str, others: dict[str, str]) -> LabError:
         f"{name} has tables that are not NDB's",
         found=shown + more,
         expected="ENGINE=NDBCLUSTER for every table",
-        next_step=f"Change a copy: sed 's/) ENGINE *= *[A-Za-z]*/) ENGINE=NDBCLUSTER/' {name}",
+        next_step="Change a copy: "
+        f"sed '/^INSERT/!s/) ENGINE *= *[A-Za-z]*/) ENGINE=NDBCLUSTER/' {name}",
     )
