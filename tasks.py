@@ -162,6 +162,10 @@ def reproduce(
     user in --endpoints (user@SOCKET); the password is that in [client] of ~/.my.cnf, or MYSQL_PWD.
     """
     from ndblab.design import catalogue
+
+    # Found before anything that declares the tables of datasets: a folder may have some of its own.
+    chosen = catalogue.chosen(experiment, figure, table, all)
+
     from ndblab.measuring.request import Request
     from ndblab.planning import number
     from ndblab.publishing import reproduction
@@ -172,7 +176,6 @@ def reproduce(
         "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
     }  # fmt: skip
     minutes = minutes and number.whole("--minutes", minutes)
-    chosen = catalogue.chosen(experiment, figure, table, all)
     for candidate in chosen:
         candidate.size(profile, overrides)
     attached = (attach, endpoints) if attach or endpoints else None
@@ -236,7 +239,7 @@ def compare(
     if attach or endpoints:
         others = dict.fromkeys(("budget", "engines", "host"))
         say_unused(None, True, {}, {**others, "base-port": base_port})
-        text, status = attached.compare(request)
+        text, status = attached.compare(request, notebook=notebook.write_if_possible)
     else:
         with exit_on_sigterm():
             text, status = comparison.compare(request, notebook=notebook.write_if_possible)
@@ -277,6 +280,11 @@ def watch(
             next_step="Begin with: ./lab watch --save nightly",
         )
     if save:
+        if minutes is not None or json:
+            raise LabError(
+                "--minutes and --json belong to a comparison, and saving measures nothing",
+                next_step="Give them with: ./lab watch --baseline NAME",
+            )
         print(watch.save(save, side or (), load))
         return
     if given := [name for name, value in load.items() if value is not None]:
@@ -430,6 +438,14 @@ def claims(c, id=None, dataset=None, csv=False):
     ids = None if id is None else id.replace(",", " ").split()
     judged = [datasets.read(recorded.folder_named(dataset))] if dataset else recorded.every()
     table = verdict_tables.of(judged[0], ids) if dataset else verdict_tables.every(ids)
+    missing = sorted(set(ids or ()) - set(table["id"]))
+    if dataset and (missing or table.empty):
+        raise LabError(
+            "This dataset judges no such claim",
+            found=f"{', '.join(missing) or 'no claim at all'} in {judged[0].id}",
+            expected=f"a claim of {judged[0].experiment}",
+            next_step="Without --dataset, the recorded datasets judge them.",
+        )
     if csv:
         print(table.to_csv(index=False).rstrip())
     elif ids:
@@ -609,7 +625,9 @@ def pytest(*arguments):
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(install.location() / "bytecode")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:nbval", *arguments]
-    return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
+    code = subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
+    # Of a process that a signal ended it is negative, and no success.
+    return code if code >= 0 else 128 - code
 
 
 @cluster_command

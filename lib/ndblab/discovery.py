@@ -40,7 +40,7 @@ def add(folder: str | Path) -> str:
             expected="a folder with experiment.py and a notebook",
             next_step=f"Write one with ./lab new {place.name or 'mine'}",
         )
-    if not place.name.isidentifier() or place.name in _names():
+    if not place.name.isidentifier() or place.name in names():
         raise LabError(
             "A folder of this name cannot be an experiment of its own",
             found=place.name,
@@ -61,7 +61,7 @@ def folder(module: ModuleType) -> Path:
 
 def file(name: str) -> Path | None:
     """Return the file of this name that an experiment's folder holds, such as a script."""
-    places = (*map(_root().joinpath, _names()), *_own())
+    places = (*map(_root().joinpath, names()), *_own())
     return next((place / name for place in places if (place / name).is_file()), None)
 
 
@@ -71,7 +71,7 @@ def modules(part: str) -> tuple[ModuleType, ...]:
 
     LabError if a module of the user's own cannot be imported.
     """
-    imported = [_imported(f"{PACKAGE}.{name}.{part}") for name in _names() if _has(name, part)]
+    imported = [_imported(f"{PACKAGE}.{name}.{part}") for name in names() if _has(name, part)]
     for place in _own():
         _make_package(place)
         if (place / f"{part}.py").is_file():
@@ -90,7 +90,8 @@ def named(known: dict[str, T], *names: str) -> Callable[[T], T]:
 
 
 @functools.cache
-def _names() -> tuple[str, ...]:
+def names() -> tuple[str, ...]:
+    """Return the names of the folders of the lab's own experiments."""
     return tuple(sorted(name for _, name, _ in pkgutil.iter_modules([str(_root())])))
 
 

@@ -244,17 +244,6 @@ def test_the_certificate_of_a_server_is_checked_against_the_users_authority(clus
         assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(reason)
 
 
-def test_a_schema_of_another_name_is_untouched(cluster, lab):
-    """However it is called, and whatever its tables are called."""
-    cluster.query("CREATE DATABASE ndblab_11")
-    cluster.query("CREATE TABLE ndblab_11.sbtest1 (a INT PRIMARY KEY) ENGINE=NDBCLUSTER")
-    try:
-        assert "Nothing of the lab" in ended(lab("cluster.detach"))
-        assert cluster.query("SELECT a FROM ndblab_11.sbtest1") == []
-    finally:
-        cluster.query("DROP DATABASE ndblab_11")
-
-
 def begun(cluster: Cluster, child: subprocess.Popen) -> None:
     """Wait until a lab measures; its password is in no command line meanwhile."""
 

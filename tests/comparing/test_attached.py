@@ -57,6 +57,18 @@ def endpoints(*values: str) -> SimpleNamespace:
     return SimpleNamespace(endpoints=[f"/{n}.sock" for n in values], session=session)
 
 
+def test_another_value_of_the_servers_is_another_measurement(monkeypatch) -> None:
+    """Side A is what they have: blocks of two values are never mixed."""
+    monkeypatch.setattr(attached.comparison, "known_to", lambda *_: ())
+    load = SimpleNamespace(name="oltp_point_select", label="x")
+    request = Request(("ndb_batch_size=64K",), attach="x:1", endpoints="/a", may_change=True)
+    asked = [
+        attached.prepare(request, None, endpoints(value), load).experiment.asked
+        for value in ("32768", "32768", "16384")
+    ]
+    assert asked[0] == asked[1] != asked[2]
+
+
 def test_side_a_is_what_the_servers_have() -> None:
     """A value that they have anyway is no difference."""
     parsed = sides.parse(["ndb_batch_size=64K"])

@@ -64,6 +64,15 @@ def test_plain_words_are_what_the_command_is_about(typed: str, expected: str) ->
     assert tasks.spelled_out(typed.split()) == expected.split()
 
 
+def test_a_dry_run_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build takes minutes, and packages as root."""
+    monkeypatch.setattr(comparison.install, "find", lambda: None)
+    monkeypatch.setattr(comparison.install, "ensure", lambda: pytest.fail("it installs"))
+    with pytest.raises(LabError, match="dry run") as caught:
+        comparison.programs(only_plan=True)
+    assert "./lab install" in caught.value.next_step
+
+
 def test_a_mistyped_option_is_no_result() -> None:
     """Status 1 says that B is slower."""
     done = subprocess.run(

@@ -63,19 +63,6 @@ def test_a_planted_difference_is_found_on_a_real_cluster(runs: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.cluster
-def test_a_setting_is_switched_and_read_back_on_a_real_cluster(runs: Path) -> None:
-    """One cluster start serves both sides in turn; the value read back is in the dataset."""
-    compare("ndb_batch_size=64K", minutes=1)
-    [folder] = (runs / "compare").glob("compare-*")
-    data = dataset.read(folder)
-    shown = [seen["ndb_batch_size"] for seen in data.manifest["set_global"]]
-    assert shown == ["65536", "32768"]
-    assert set(data.slices["start"]) == {1}
-    assert set(data.slices["variant"]) == {"default", "b"}
-
-
-@pytest.mark.slow
-@pytest.mark.cluster
 def test_two_servers_of_a_real_cluster_are_restarted_for_each_block(runs: Path) -> None:
     """Both show their side's setting; one cluster start serves all blocks."""
     compare("performance_schema=on", minutes=1)

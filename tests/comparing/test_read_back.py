@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ndblab.comparing import read_back, sides
+from ndblab.comparing import knobs, read_back, sides
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.error import LabError
 
@@ -32,6 +32,13 @@ def test_a_cluster_that_shows_its_settings_is_good() -> None:
     seen = read_back.check(BOTH, TWINS, cluster(), "b")
     assert seen == {"ndb_batch_size": "65536", "SchedulerSpinTimer": "100", "SpinMethod": "1"}
     assert read_back.check(BOTH, TWINS, cluster("1", "0"), "default") == {}
+
+
+def test_an_option_that_is_no_variable_is_shown_by_no_server() -> None:
+    """mysqld itself refuses what it does not know."""
+    known = [knobs.Knob("default_time_zone", "my.cnf", "mysqld", "", "initial", knobs.UNLISTED)]
+    parsed = sides.parse(["default_time_zone=+00:00", "ndb_batch_size=64K"], known)
+    assert read_back.check(parsed, TWINS, cluster(), "b") == {"ndb_batch_size": "65536"}
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,8 @@ def test_files_and_places_of_nodes_in_a_configuration_are_no_difference(tmp_path
     )
     (tmp_path / "my.cnf").write_text(
         "[mysqld]\nlog_bin=/var/log/mysql/bin\nslow_query_log_file=/x\nssl_ca=/ca.pem\n"
-        "tmpdir=/dev/shm\ninit_file=/init.sql\n"
+        "tmpdir=/dev/shm\ninit_file=/init.sql\nndb-mgmd-host=mgm1\nadmin_port=33062\n"
+        "skip-mysqlx\nloose-mysqlx_port=33060\n"
     )
     parsed = sides.parse([str(tmp_path)])
     assert said(parsed)[1] == "SchedulerSpinTimer=100 log_bin=ON"
@@ -117,6 +118,7 @@ def test_files_and_places_of_nodes_in_a_configuration_are_no_difference(tmp_path
         ("mysqld:tmpdir=/dev/shm", "With NDBLAB_CLUSTER_DIR=FOLDER"),
         ("init_file=/init.sql", "Name what the file sets"),
         ("port=3307", "Leave it out."),
+        ("ndb_mgmd_host=mgm1", "Leave it out."),
     ],
 )
 def test_where_a_node_is_cannot_be_compared(word: str, next_step: str) -> None:
@@ -124,6 +126,27 @@ def test_where_a_node_is_cannot_be_compared(word: str, next_step: str) -> None:
     with pytest.raises(LabError, match="is not compared: the lab itself decides where") as caught:
         sides.parse([word])
     assert next_step in caught.value.next_step
+
+
+def test_what_two_files_share_keeps_its_order(tmp_path: Path) -> None:
+    """Another order would be another identity, and nothing would resume."""
+    names = [
+        "ndb_use_transactions", "big_tables", "slow_query_log", "ndb_join_pushdown",
+        "general_log", "ndb_force_send", "ndb_index_stat_enable", "ndb_use_exact_count",
+    ]  # fmt: skip
+    text = "".join(f'{name} = "off"\n' for name in names)
+    for file, size in (("a.toml", "16K"), ("b.toml", "64K")):
+        (tmp_path / file).write_text(f'{text}ndb_batch_size = "{size}"\n')
+    known = [sides.Knob(name, "my.cnf", "mysqld", "", "initial", "x") for name in names]
+    parsed = sides.parse([f"{tmp_path}/a.toml", f"{tmp_path}/b.toml"], known)
+    assert [setting.knob.name for setting in parsed.both] == names
+
+
+def test_an_option_whose_name_begins_with_skip_is_on(tmp_path: Path) -> None:
+    """Before any other name, "skip-" means off."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nskip-replica-start\n")
+    known = [sides.Knob("skip_replica_start", "my.cnf", "mysqld", "", "initial", "x")]
+    assert said(sides.parse([str(tmp_path)], known))[1] == "skip_replica_start=ON"
 
 
 def test_a_toml_file_is_a_side(tmp_path: Path) -> None:

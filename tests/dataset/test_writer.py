@@ -86,14 +86,6 @@ def test_same_measurement_again_is_another_dataset(tmp_path: Path) -> None:
     assert (first.path / "manifest.json").read_bytes() == before
 
 
-def test_another_identity_is_another_dataset(tmp_path: Path) -> None:
-    """An unfinished dataset is resumed by its own identity only."""
-    with small_runs.opened(tmp_path) as out:
-        out.append(RUNS[0], small_runs.tables(RUNS[0]))
-    with small_runs.opened(tmp_path, seed=2) as out:
-        assert out.done == {}
-
-
 def test_unfinished_dataset_is_resumed_and_can_be_read(tmp_path: Path) -> None:
     """Runs appended before an interruption are there for the next writer and for a reader."""
     with small_runs.opened(tmp_path) as out:

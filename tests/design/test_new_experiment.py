@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ndblab import discovery
-from ndblab.design import catalogue, own
+from ndblab.design import catalogue, contract, own
 from ndblab.error import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,8 +100,9 @@ def test_a_folder_outside_the_library_is_measured_and_shown(mine: Path):
     wide = [line for line in commands if "--range_rows=100" in line]
     assert (len(commands), len(wide)) == (8, 4)
     assert all(f"{mine}/mine.lua" in line for line in commands)
-    variants = json.loads((Path(dataset) / "manifest.json").read_text())["variants"]
-    assert variants["wide"]["options"] == {"range_rows": 100}
+    manifest = json.loads((Path(dataset) / "manifest.json").read_text())
+    assert manifest["variants"]["wide"]["options"] == {"range_rows": 100}
+    assert set(manifest["identity"]["files"]) == {"__init__.py", "experiment.py", "mine.lua"}
 
     argv = [invoke, "--search-root", ROOT, "reproduce", "--experiment", mine]
     printed = run(mine, *argv, "--dataset", dataset)
@@ -111,12 +112,67 @@ def test_a_folder_outside_the_library_is_measured_and_shown(mine: Path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("mine", "must not exist"), ("Mine", "cannot be the name"), ("tpc_c", "of this name")],
+    [
+        ("mine", "must not exist"),
+        ("Mine", "cannot be the name"),
+        ("größe", "cannot be the name"),
+        ("tpc_c", "of this name"),
+        ("scaling", "of this name"),
+        ("ndb_api", "of this name"),
+        ("tune", "of this name"),
+    ],
 )
 def test_a_name_that_cannot_be_is_refused(mine: Path, name: str, message: str):
     """Before anything is written."""
     with pytest.raises(LabError, match=message):
         own.write(mine.parent / name)
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch):
+    """What a test adds is forgotten after it."""
+    monkeypatch.setenv(discovery.OWN, "")
+    yield
+    monkeypatch.setenv(discovery.OWN, "")
+    discovery.modules.cache_clear()
+    catalogue._known.cache_clear()
+    for name in [*sys.modules]:
+        if name.startswith(f"{discovery.PACKAGE}.other"):
+            del sys.modules[name]
+
+
+def test_a_changed_script_is_another_measurement(tmp_path: Path, alone):
+    """So runs of both never stand in one dataset; a changed answer only explains again."""
+    own.write(tmp_path / "other")
+    experiment = catalogue.find(f"{tmp_path}/other")
+    before = catalogue.own_files(experiment)
+    for name in ("answer.py", "other.lua"):
+        file = tmp_path / "other" / name
+        file.write_text(file.read_text() + "\n")
+    after = catalogue.own_files(experiment)
+    assert {name for name in before if before[name] != after[name]} == {"other.lua"}
+    assert catalogue.own_files(catalogue.find("tls")) == {}
+
+
+def test_a_script_named_like_a_load_of_the_lab_is_refused(tmp_path: Path, alone):
+    """Else the lab's would run in its place."""
+    own.write(tmp_path / "other")
+    for name in ("experiment.py", "other.lua"):
+        file = tmp_path / "other" / name
+        text = file.read_text().replace('workload="other"', 'workload="oltp_in_lists"')
+        file.with_name(name.replace("other.lua", "oltp_in_lists.lua")).write_text(text)
+    experiment = catalogue.find(f"{tmp_path}/other")
+    with pytest.raises(LabError, match="same name as this script"):
+        contract.check(experiment, experiment.size("smoke"))
+
+
+def test_tables_of_ones_own_are_known_before_a_dataset_is_read(tmp_path: Path):
+    """Their columns belong to what every table is checked by."""
+    own.write(tmp_path / "other")
+    (tmp_path / "other" / "tables.py").write_text('print("tables.py is read")\nSCHEMAS = {}\n')
+    invoke = Path(sys.executable).with_name("invoke")
+    argv = [invoke, "--search-root", ROOT, "reproduce", "--experiment", tmp_path / "other"]
+    assert "tables.py is read" in run(tmp_path / "other", *argv, "--dry-run", "--host", "brief")
 
 
 def test_a_folder_that_is_no_experiment_is_refused(tmp_path: Path):
@@ -126,17 +182,11 @@ def test_a_folder_that_is_no_experiment_is_refused(tmp_path: Path):
     assert "./lab new" in caught.value.next_step
 
 
-def test_a_mistake_in_a_folder_of_ones_own_is_one_message(tmp_path: Path, monkeypatch):
+def test_a_mistake_in_a_folder_of_ones_own_is_one_message(tmp_path: Path, alone):
     """It names the file and what Python says of it."""
     folder = tmp_path / "broken"
     folder.mkdir()
     (folder / "experiment.py").write_text("import no_such_module\n")
-    monkeypatch.setenv(discovery.OWN, "")
-    try:
-        with pytest.raises(LabError, match="cannot be imported") as caught:
-            catalogue.find(str(folder))
-    finally:
-        monkeypatch.setenv(discovery.OWN, "")
-        discovery.modules.cache_clear()
-        catalogue._known.cache_clear()
+    with pytest.raises(LabError, match="cannot be imported") as caught:
+        catalogue.find(str(folder))
     assert "no_such_module" in caught.value.found

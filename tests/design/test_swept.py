@@ -10,7 +10,7 @@ import pytest
 from made_up import double
 from ndblab.design import catalogue
 from ndblab.design import swept as comparisons
-from ndblab.design.contrast import DUET, TWINS, Contrast, Length, Side
+from ndblab.design.contrast import DUET, TWINS, Length, Side
 from ndblab.statistics import summary
 
 EXPERIMENTS = (
@@ -178,15 +178,6 @@ def test_the_redo_log_is_compared_in_twin_clusters_without_quotas() -> None:
     assert redo.design == TWINS
     assert replace(small, name="", shape={}) == replace(usual, name="")
     assert (small.name, dict(small.shape)) == ("redo-small", {"small_redo": True})
-
-
-def test_a_contrast_is_plain_data_in_a_manifest() -> None:
-    """What a dataset keeps of a contrast says where its sides are."""
-    contrast: Contrast = contrasts("multi-server-scaling", swept())["overload"]
-    kept = contrast.to_dict()
-    assert kept["b"]["point"]["clients"] == 128
-    assert "F6-overload" in kept["claims"]
-    assert replace(contrast, claims=()).to_dict()["claims"] == ()
 
 
 def test_tls_is_compared_in_twin_clusters_with_every_server_by_tcp() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib.figure import Figure
 
 from drawn import said
@@ -49,3 +50,17 @@ def test_few_circles_are_all_shown_whole_and_many_are_counted() -> None:
     assert "beyond" not in said(figure)
     many = pd.DataFrame({"name": "a", "ratio": [0.2, *np.linspace(1, 1.2, 200), 9.0]})
     assert "Circles beyond the axis: 2." in said(draw(each=many))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (2.1, "2.1 times the CPU of send"),
+        (1.11, "11 % more CPU than send"),
+        (0.8, "20 % less CPU than send"),
+        (1.003, "about the CPU of send"),
+    ],
+)
+def test_a_ratio_is_said_with_what_is_compared(ratio: float, words: str) -> None:
+    """However large it is."""
+    assert forest.compared(ratio, "CPU", "send") == words

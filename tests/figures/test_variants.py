@@ -111,6 +111,11 @@ def test_bands_are_explained() -> None:
         assert "Bands: 95 % confidence interval of the mean." in said(draw("shm-vs-tcp", tables))
 
 
+def test_the_interval_of_two_pairs_is_no_range() -> None:
+    """It is a confidence interval from two pairs on, and wide."""
+    assert "range of the two pairs" not in said(draw("spinning", runs(2)))
+
+
 def test_a_run_without_its_pair_is_left_out() -> None:
     """A failed run takes its partner out of the ratio, and no other repeat fills in."""
     tables = runs(workloads=WORKLOADS[:1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -199,23 +198,6 @@ def own_folder(binaries: install.Binaries) -> Path:
     if not own:
         pytest.skip("NDB Cluster is not in the lab's cache")
     return own[0]
-
-
-def test_another_version_at_the_same_path(network: Network, tmp_path: Path):
-    """Installed by somebody else, it is not replaced; the message says how to."""
-    own, b = own_folder(install.ensure(progress=False)), network.hosts["b"]
-    known = json.loads((own / cache.RECEIPT).read_text())
-    known["ndb"]["ndb_version"] = "8.4.3"
-    older = tmp_path / "older"
-    older.mkdir()
-    (older / cache.RECEIPT).write_text(json.dumps(known))
-    with small_disk(b, own.parent, "1m"):
-        inside(b, "cp", "-r", older, own)
-        message = refused(network, tmp_path, described(tmp_path, a="", b="", c=""))
-    assert message[0] == f"On b: another installation is in {own}."
-    assert "NDB Cluster 8.4.3" in message[1]
-    assert known["ndb"]["mysqld_version"] in message[2]
-    assert message[3].endswith(f"ssh b rm -r {own}")
 
 
 def test_a_disk_that_is_full(network: Network, tmp_path: Path):

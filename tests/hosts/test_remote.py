@@ -540,16 +540,6 @@ def test_loss_in_one_direction_is_noticed_too(network: Network, tmp_path: Path):
             network.hosts["c"].accept_all()
 
 
-def test_an_agent_that_is_killed_leaves_nothing(network: Network, tmp_path: Path):
-    """Its guard cleans up, and the lab gets one message."""
-    folder = tmp_path / "cluster"
-    with remote.connect("b", folder) as machine:
-        machine.spawn(["sleep", "600"])
-        with pytest.raises(LabError, match="The connection to b is lost"):
-            machine.run(["kill", "-KILL", str(machine.agent_pid)], what="no")
-    wait_for_nothing(network, "b", folder)
-
-
 def test_the_next_lab_waits_for_the_cleaning_up_after_a_dead_one(network: Network, tmp_path: Path):
     """Rather than meet its processes or lose its own to the guard."""
     folder = tmp_path / "cluster"

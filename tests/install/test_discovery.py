@@ -77,14 +77,6 @@ def test_mixed_versions_are_refused(put_home) -> None:
     assert "mysqld 9.7.3, ndbmtd 9.7.4" in str(caught.value)
 
 
-def test_a_rondb_is_an_ndb_cluster_too(put_home) -> None:
-    """RonDB has its own version, and its mysqld that of the MySQL whose options it takes."""
-    put_home(version="22.10.2", ndb_tool=stand_ins.RONDB_TOOL)
-    ndb = discovery.find_ndb()
-    assert ndb is not None
-    assert (ndb.ndb_version, ndb.mysqld_version) == ("22.10.2", "8.0.31")
-
-
 def test_a_mysqld_without_the_engine_is_refused(put_home) -> None:
     """A mysqld that cannot join a cluster is refused before any start."""
     put_home(engine=stand_ins.WITHOUT_ENGINE)

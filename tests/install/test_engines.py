@@ -34,15 +34,6 @@ def test_two_engines_share_one_sysbench(places: list[Path]) -> None:
     assert first.sysbench == second.sysbench
 
 
-def test_a_comparison_leaves_the_usual_installation_as_it_is(
-    places: list[Path], tmp_path: Path
-) -> None:
-    """The lab goes on with the installation that it had, not with the newest."""
-    usual = installed(tmp_path, "8.0.26")
-    engines.both(",".join(map(str, places)), progress=False)
-    assert install.find() == usual
-
-
 def test_only_a_release_that_is_not_here_has_to_be_fetched(
     places: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

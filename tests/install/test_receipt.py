@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -73,14 +72,3 @@ def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path
 def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
     (certify(ndb) / cache.RECEIPT).write_text(text)
     assert cache.receipt(ndb.basedir) is None
-
-
-def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
-    first, second = certify(ndb), certify(installed(tmp_path / "ndb-9.7.4-tarball"))
-    os.utime(first / cache.RECEIPT, (1, 1))
-    assert [r.root for r in cache.receipts(tmp_path)] == [second, first]
-    chosen = cache.receipt(first)
-    assert chosen is not None
-    os.utime(second / cache.RECEIPT, (2, 2))
-    cache.choose(chosen)
-    assert cache.receipts(tmp_path)[0].root == first

@@ -145,21 +145,6 @@ def test_a_comparison_of_engines_takes_releases_by_version(
     assert install.find() == usual
 
 
-def test_a_comparison_takes_a_version_that_came_from_elsewhere(machine: Path) -> None:
-    """As the lab's own, from Debian's packages: it is in no list of releases."""
-    top = stand_ins.put_cluster(machine / "own", version="9.7.4")
-    own = install.ensure(str(stand_ins.pack(top, machine / "own.tar.gz")), progress=False)
-    first, second = engines.both("8.0.26,9.7.4", progress=False)
-    assert (first.ndb_version, second.mysqld) == ("8.0.26", own.mysqld)
-
-
-def test_a_comparison_takes_a_release_and_its_folder(machine: Path) -> None:
-    """The folder of an installed release is an installation as any other."""
-    folder = install.ensure(release="8.0.26", progress=False).basedir
-    first, second = engines.both(f"{folder},9.1.0", progress=False)
-    assert (first.ndb_version, second.ndb_version) == ("8.0.26", "9.1.0")
-
-
 def test_a_release_that_has_moved_is_found_in_its_other_place(
     machine: Path, server: vendor.Server
 ) -> None:

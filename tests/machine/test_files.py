@@ -24,6 +24,16 @@ def test_a_file_is_replaced_whole_or_not_at_all(
     assert file.read_bytes() == b"old"
 
 
+def test_what_an_earlier_replacement_left_does_not_hinder(tmp_path: Path) -> None:
+    """It was killed while it removed the old folder."""
+    for name in ("report", "new", ".report.old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.html").write_text(name)
+    files.replace_folder(tmp_path / "new", tmp_path / "report")
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+    assert (tmp_path / "report/page.html").read_text() == "new"
+
+
 def test_a_folder_that_cannot_take_its_name_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from ndblab.design import grids
 from ndblab.design.contrast import Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
-from ndblab.error import LabError
+from ndblab.error import LabError, MissingData
 from ndblab.machine import host
 from ndblab.machine import interference as company
 from ndblab.measuring import blocks, slice_tables, slices, turns
@@ -369,6 +369,41 @@ def test_a_pool_that_no_server_has_is_named(lab: Lab):
     with pytest.raises(LabError, match="too few MySQL servers") as caught:
         lab.measure(Contrast("p", designs.LEVEL, eight, None, ()))
     assert "shm and 8 connections" in str(caught.value)
+
+
+def test_slices_of_two_attempts_are_no_block(lab: Lab, monkeypatch):
+    """An interrupted repetition leaves slices of another day beside the new ones."""
+    contrast, usual = Contrast("x", designs.ALTERNATION, ONE, ONE, ()), lab.slot
+    assert lab.measure(contrast) == "ok"
+    left = [usual]
+
+    def interrupted(*asked):
+        if not left:
+            raise KeyboardInterrupt
+        return left.pop()(*asked)
+
+    monkeypatch.setattr(slices, "measure", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lab.measure(contrast)
+    with pytest.raises(MissingData):
+        contrasts.whole(lab.writer.slices, "x")
+
+
+def test_a_block_of_turns_that_is_repeated_without_them_is_whole(lab: Lab, in_turns, monkeypatch):
+    """It has fewer slices than before; the others are of no block any more."""
+    contrast = Contrast("t", designs.ALTERNATION, ONE, ONE, (), turns=True)
+    assert [lab.measure(contrast, number) for number in (1, 2)] == ["ok", "ok"]
+
+    def too_long(asked, ready, pause_s):
+        runs = lab.slot(None, asked, "")
+        for run in runs:
+            run.tables["slices"]["status"] = turns.TOO_LONG
+        return runs
+
+    monkeypatch.setattr(turns, "measure", too_long)
+    assert [lab.measure(contrast, number) for number in (3, 1)] == ["ok", "ok"]
+    whole = contrasts.whole(lab.writer.slices, "t").groupby("block")["of"].agg(list).to_dict()
+    assert whole == {1: [4] * 4, 2: [24] * 24, 3: [4] * 4}
 
 
 def test_contrasts_share_starts_but_no_two_blocks_of_one_do(lab: Lab):

@@ -140,11 +140,6 @@ def test_minutes_of_a_measurement_are_whole_ones():
             tasks.reproduce.body(Context(), figure="6", minutes=minutes)
 
 
-def test_an_experiment_without_a_number_is_named():
-    command = Request().command(catalogue.find("availability"))
-    assert command == "./lab reproduce --experiment availability"
-
-
 def test_only_a_dataset_with_open_claims_is_gone_on_with():
     """Open: its blocks do not decide yet, and more of them might."""
     world = World({"x": 0.3}, {"x": 20})

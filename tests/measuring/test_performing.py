@@ -20,7 +20,6 @@ from tqdm import tqdm
 import small_runs
 from ndblab import dataset
 from ndblab.dataset import Writer
-from ndblab.design import sweep
 from ndblab.design.sweep import Sweep
 from ndblab.error import LabError
 from ndblab.measuring import performing
@@ -101,11 +100,6 @@ def test_sweeps_without_sense_are_refused() -> None:
     ):
         with pytest.raises(LabError, match="A sweep needs"):
             Sweep(points, repeats, 0, duration_s)
-
-
-def test_estimate_counts_every_run() -> None:
-    """The estimate is runs times warm-up, run and overhead."""
-    assert sweep.estimate_s(SMALL, overhead_s=0.5) == 8 * 3.5
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])

@@ -28,6 +28,14 @@ def test_the_rate_of_a_slow_query_keeps_its_digits() -> None:
     assert slice_tables._measured(1, 23.2, cells)["qps"] == pytest.approx(1 / 23.2, rel=1e-6)
 
 
+@pytest.mark.parametrize(("queries", "status"), [(0, slice_tables.NO_QUERY), (2, OK)])
+def test_a_slice_in_which_no_query_ended_is_void_and_says_so(queries: int, status: str) -> None:
+    """No block of it counts, so it would be measured again until the time is over."""
+    cells = pd.DataFrame({"errors_per_s": [0.0] * 3, "latency_p95_ms": [0.0] * 3})
+    report = SimpleNamespace(status="overran: 5 s for 4 s")
+    assert slice_tables._status(report, slice_tables._measured(queries, 3.0, cells)) == status
+
+
 def slices(came_s: dict[int, float], seconds: int = 1) -> list[pd.Series]:
     """Return the slices of three seconds after a warm-up of 1 s; `came_s` has reports off time."""
     lines = REPORT.split("\n")

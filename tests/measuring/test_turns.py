@@ -236,12 +236,6 @@ def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
     assert [run.tables["intervals"]["qps"].iloc[0] for run in runs] == reported
 
 
-def test_the_load_outlasts_its_turns():
-    """sysbench may end before it reports its last second, which must be nobody's."""
-    assert turns.Schedule.of("abba", 0, 0).load_s > turns.LEAD_S + 4
-    assert turns.Schedule.of("abba" * 6, 5, 0).load_s == turns.LEAD_S + 10 + 24 + 1
-
-
 def test_nobody_works_where_the_side_changes_if_there_is_a_pause():
     """The slices of the block are the turns after those that warm up, in their order."""
     schedule = turns.Schedule.of("baab", 2, 1)

@@ -55,6 +55,7 @@ def _set(*keys: str, to: Any) -> Callable[[dict], None]:
     [
         (_set("status", to="unfinished"), "not complete"),
         (_set("git_commit", to="0123456789ab-dirty"), "never committed"),
+        (_set("resumed", to=[{"git_commit": "0123456789ab-dirty"}]), "never committed"),
         (_set("schema_version", to=3), "layout 3"),
         (_set("identity", "versions", "ndb", to="9.6.0"), "versions"),
         (_set("identity", "plan", "budget", to="scaled"), "plan"),

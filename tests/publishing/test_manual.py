@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from types import SimpleNamespace
 
 import pytest
 import tasks
@@ -13,6 +14,13 @@ from ndblab.publishing import manual
 WITHOUT_EXAMPLE = {"commands", "experiments", "notebook", "cluster.status", "cluster.stop"}
 """Commands that have neither options nor words."""
 NAMED = {name.partition(" ")[0] for commands in manual.GROUPS.values() for name, *_ in commands}
+
+
+def test_a_killed_pytest_is_no_success(monkeypatch):
+    """Else `./lab test` would pass without the tests that did not run."""
+    ended = SimpleNamespace(returncode=-9)
+    monkeypatch.setattr(tasks.subprocess, "run", lambda *_, **__: ended)
+    assert tasks.pytest() == 137
 
 
 def test_every_command_is_in_a_group():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 
 import pytest
@@ -23,6 +24,11 @@ def test_a_call_sees_nothing_that_another_changed():
     lengths = processes.run(lambda n: state.append(n) or len(state), [(1,), (2,)])
     assert list(lengths) == [1, 1]
     assert state == []
+
+
+def test_an_interrupt_is_left_to_the_parent():
+    """Each process would print a traceback of its own."""
+    assert list(processes.run(lambda: os.kill(os.getpid(), signal.SIGINT) or 1, [()])) == [1]
 
 
 def test_a_mistake_of_the_user_is_raised_as_it_was():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -70,13 +71,19 @@ def test_recorded_results_need_no_load_generator(lacking, published, tmp_path) -
     assert [name for name, _ in published] == ["tpc-c", brief.name]
 
 
-def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(published, tmp_path):
+def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(
+    published, tmp_path, monkeypatch
+):
     """With --all; without --recorded nothing but its own experiment is published."""
     every = list(catalogue.every().values())
     path = str(recorded.folder(catalogue.find("dump")))
     options = every, path, Request(), tmp_path
     reproduction.reproduce(*options)
     assert published == [("dump", path)]
+    published.clear()
+    monkeypatch.setattr(recorded, "folder_named", lambda _: Path(path))
+    reproduction.reproduce(every, "latest", Request(), tmp_path)
+    assert published == [("dump", "latest")]
     published.clear()
     reproduction.reproduce(*options, rest_recorded=True)
     assert dict(published) == {known.name: "recorded" for known in every} | {"dump": path}

@@ -70,6 +70,8 @@ def test_no_sentence_of_a_claim_is_long(claim: publication.Claim) -> None:
     """Its notes are short as they stand; reasons are read as sentences."""
     texts = [claim.statement, claim.conditions, claim.scope, claim.cause]
     texts += map(as_sentences, filter(None, claim.budgets.values()))
+    whys = (claim.why_not(budget, 2) for budget in publication.BUDGETS)
+    texts += map(as_sentences, filter(None, whys))
     assert [sentence for text in texts for sentence in too_long(text)] == []
 
 

@@ -21,10 +21,8 @@ def test_cpu_of_a_role_is_the_sum_of_its_processes() -> None:
             "rss_bytes": 100,
         }
     )
-    roles = cpu_use.cpu_by_role(table).set_index("role")
-    assert roles.loc["mysqld", "cpu_pct"] == 55
-    assert roles.loc["mysqld", "processes"] == 2
-    assert roles.loc["ndbmtd", "cpu_per_process_pct"] == 5
+    roles = cpu_use.Usage(table).roles.loc["a"]
+    assert (roles["mysqld"], roles["ndbmtd"]) == (55, 5)
 
 
 def test_a_sample_is_weighted_by_its_time() -> None:
@@ -39,8 +37,8 @@ def test_a_sample_is_weighted_by_its_time() -> None:
             "rss_bytes": 100,
         }
     )
-    roles = cpu_use.cpu_by_role(table).set_index("role")
-    assert roles.loc["lab", "cpu_pct"] == pytest.approx(19 / 3.01)
+    roles = cpu_use.Usage(table).roles.loc["a"]
+    assert roles["lab"] == pytest.approx(19 / 3.01)
 
 
 def test_a_query_costs_the_cpu_time_divided_by_the_queries() -> None:
@@ -108,9 +106,9 @@ def test_a_large_table_is_grouped_in_parts_with_the_same_result(monkeypatch) -> 
         }
     )
     mixed = pd.concat([table[::2], table[1::2]])
-    whole = [cpu_use.cpu_by_role(samples) for samples in (table, mixed)]
+    whole = [cpu_use.Usage(samples).roles for samples in (table, mixed)]
     monkeypatch.setattr(cpu_use, "_PART_ROWS", 10)
     assert [len(part) for part in cpu_use._parts(table)] == [12, 12]
     assert len(cpu_use._parts(mixed)) == 1
     for samples, expected in zip((table, mixed), whole, strict=True):
-        pd.testing.assert_frame_equal(cpu_use.cpu_by_role(samples), expected)
+        pd.testing.assert_frame_equal(cpu_use.Usage(samples).roles, expected)

@@ -64,16 +64,6 @@ def test_a_point_of_failed_runs_only_stays_as_a_row() -> None:
     assert math.isnan(table["qps_mean"].iloc[1])
 
 
-def test_a_client_without_cpu_left_measures_itself() -> None:
-    """A run whose client saturated its own CPUs is marked and not averaged."""
-    table = runs((1, 8, 100), (1, 8, 110))
-    table.loc[1, "client_cpu_pct"] = 199
-    row = summary.points(table, client_cpus=2).iloc[0]
-    assert row.qps_mean == 100
-    assert "client saturated" in row.marks
-    assert summary.points(table).iloc[0].runs == 2
-
-
 def test_the_usual_runs_have_shared_memory_where_any_has() -> None:
     """On a cluster of several hosts none has, so the usual runs are those over TCP."""
     table = runs((1, 8, 100), (1, 8, 110))

@@ -29,12 +29,15 @@ BASELINE_START, BASELINE_FAILS = "start of the baseline", "Side A (default): Dat
 
 def carried_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch, endings: Sequence[str], why: str = WHY,
-    goal: str = "throughput",
+    goal: str = "throughput", seen: int = 9,
 ) -> Record:  # fmt: skip
-    """Carry out a trial of one block, whose attempts end so: sides that fail, or a start."""
+    """Carry out a trial of one block, whose attempts end so: sides that fail, or a start.
+
+    From block `seen` on, the CPU of its processes is known.
+    """
     points = (wanted().point(own, name) for own, name in ((BASELINE, "default"), (BOTH, "tried")))
     contrast = Contrast(TRIAL.contrast, TWINS, *map(Side, points), (NAME,), one_start=True)
-    made = made_up_slices.of(contrast, 1).assign(**MORE, latency_p95_ms=1.0)
+    every = made_up_slices.of(contrast, 3).assign(**MORE, latency_p95_ms=1.0)
     left = list(endings)
 
     def measure(contrast: Contrast, number: int, clusters: object, writer: dataset.Writer, *_):
@@ -42,10 +45,14 @@ def carried_out(
         if ending in (START, BASELINE_START):
             what = "Data node 2 has ended" if ending == START else BASELINE_FAILS
             raise LabError(what, found="exit status 1")
+        made = every[every["block"] == number]
         failed = made["side"].isin(list(ending))
         rows = made.assign(status=made["status"].mask(failed, why))
         for run_id, row in rows.groupby("run_id", sort=False):
-            writer.append(str(run_id), {"slices": row[list(SCHEMAS["slices"].columns)]})
+            tables = {"slices": row[list(SCHEMAS["slices"].columns)]}
+            if number >= seen:
+                tables["processes"] = made_up_slices.processes(row, {A: 60.0, B: 60.0})
+            writer.append(str(run_id), tables)
         # Where the load of one side does not begin, the first slice may be the other's.
         return f"{made.loc[failed, 'run_id'].iloc[0]}: {why}" if ending else "ok"
 
@@ -104,7 +111,13 @@ def test_a_goal_that_the_load_does_not_report_ends_the_search(
 ):
     """Its trials would all be in vain: these made-up slices have no processes."""
     with pytest.raises(LabError, match="does not report what the search needs"):
-        carried_out(tmp_path, monkeypatch, ("",), goal="cpu")
+        carried_out(tmp_path, monkeypatch, ("", "", ""), goal="cpu")
+
+
+def test_a_block_whose_cpu_was_read_too_late_is_followed_by_another(tmp_path, monkeypatch):
+    """One late reading does not end a search."""
+    record = carried_out(tmp_path, monkeypatch, ("", ""), goal="cpu", seen=2)
+    assert (record.status, len(record.gains)) == ("ok", 1)
 
 
 def test_a_search_does_not_give_up_because_others_use_the_host(

@@ -157,7 +157,7 @@ def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
         "host": known.machine.fingerprint,
         "sweep": todo.to_dict(),
     }
-    return described, identity | manifest.of_contrasts(experiment, known.size)
+    return described, identity | manifest.of_experiment(experiment, known.size)
 
 
 @dataclass

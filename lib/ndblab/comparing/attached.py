@@ -25,8 +25,13 @@ from ndblab.workloads import registry, sysbench
 from ndblab.workloads.own import slow_log
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from ndblab.attach.target import Target
+    from ndblab.comparing.knobs import Knob
     from ndblab.comparing.sides import Setting, Sides
+    from ndblab.dataset import Dataset
     from ndblab.install import Binaries
     from ndblab.workloads.own.resolving import Workload
 
@@ -36,18 +41,23 @@ _OWN = ("servers", "clients")
 """The lab's settings that an attached cluster allows: which endpoints are loaded, and how."""
 
 
-def compare(request: Request) -> tuple[str, int]:
+def compare(
+    request: Request, *, notebook: Callable[[Dataset, float], Path | None] | None = None
+) -> tuple[str, int]:
     """Compare two sides on an attached cluster, as `comparison.compare` does on the lab's own.
 
     LabError if a side needs more than a running cluster allows; nothing has been changed then.
     """
     load = loaded(request)
-    target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
+    target = naming.target(request.attach, request.endpoints)
+    binaries = comparison.programs(request.only_plan)
     # Side A is what the servers have now: first put back what a killed lab has changed.
     if not request.only_plan and (done := attaching.detach(request.attach, request.endpoints)):
         print(f"Cleared up after a killed lab: {done}.", file=sys.stderr)
     prepared = prepare(request, binaries, target, load)
-    return comparison.carried_out(prepared, request, attaching.describe_only, attaching.measure)
+    return comparison.carried_out(
+        prepared, request, attaching.describe_only, attaching.measure, notebook
+    )
 
 
 def prepare(request: Request, binaries: Binaries, target: Target, workload: Workload) -> Comparison:
@@ -58,16 +68,24 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
     machine = host.read()
     parsed = sides.parse(request.words, comparison.known_to(binaries, machine))
     check(parsed, request.may_change)
-    parsed = sides.without_effect(parsed, dict.fromkeys(made.VARIANTS, has(target, parsed)))
+    there = has(target, parsed)
+    parsed = sides.without_effect(parsed, dict.fromkeys(made.VARIANTS, there))
     common = request.common(parsed, workload.name, machine.usable_cpus)
     # Settings of both sides are set on the running servers too: the lab has no file for them.
     of_each = replace(parsed, a=parsed.of("a"), b=parsed.of("b"), both=())
     chosen = choice.choose(parsed)
-    experiment = replace(
-        made.experiment(of_each, chosen, common), budget=ATTACHED, sets_variables=True
-    )
+    experiment = made.experiment(of_each, chosen, common)
+    # A side without a value has that of the servers: with another one it is another measurement.
+    knobs_of_one = (knob for knob in parsed.differing if None in _values(parsed, knob))
+    now = {knob.name: there[knob.key] for knob in knobs_of_one if knob.key in there}
+    asked = {**experiment.asked, "now": now} if now else experiment.asked
+    experiment = replace(experiment, asked=asked, budget=ATTACHED, sets_variables=True)
     size, given = comparison.size_of(experiment, parsed, common, request)
     return Comparison(parsed, chosen, experiment, size, given, None, binaries, workload.label)
+
+
+def _values(parsed: Sides, knob: Knob) -> tuple[int | str | None, ...]:
+    return parsed.value("a", knob), parsed.value("b", knob)
 
 
 def check(parsed: Sides, may_change: bool) -> None:

@@ -116,7 +116,7 @@ def compare(
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
     """
     asked = resolved(request.load, request.schema, request.writes)
-    comparison = prepare(request, programs(), asked)
+    comparison = prepare(request, programs(request.only_plan), asked)
     return carried_out(comparison, request, dry_run.dry_run, measurement.measure, notebook)
 
 
@@ -226,9 +226,18 @@ def resolved(
     return workload
 
 
-def programs() -> Binaries:
-    """Return the installed programs; settings are checked against them, so they come first."""
+def programs(only_plan: bool = False) -> Binaries:
+    """Return the installed programs; settings are checked against them, so they come first.
+
+    If there are none, install them; LabError instead where something is only planned.
+    """
     if install.find() is None:
+        if only_plan:
+            raise LabError(
+                "A dry run asks the installed programs which settings they take",
+                found="no NDB Cluster with sysbench on this machine",
+                next_step="Install them first: ./lab install",
+            )
         feasible.require(host.read(), installing=True)
     return install.ensure()
 

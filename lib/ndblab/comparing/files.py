@@ -57,7 +57,8 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
     for file in there:
         ini = file.name == config.CONFIG_INI
         for section, name, value in _lines(file) if ini else _options(file):
-            if placed(name):
+            # "skip-mysqlx" and "loose-port" are about mysqlx and port.
+            if placed(name) or (not ini and placed(_option(name, value)[0].rpartition(":")[2])):
                 continue
             if ini and section in _SYNONYMS:
                 # The last of several sections of a kind counts for all nodes.
@@ -69,10 +70,17 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
     return tuple(pairs.items()), tuple(left_out)
 
 
+_SKIPS = (
+    "skip_grant_tables", "skip_name_resolve", "skip_replica_start", "skip_show_database",
+    "skip_slave_start",
+)  # fmt: skip
+"""Options whose own names begin so; before any other name, "skip-" means off."""
+
+
 def _option(name: str, value: str | None) -> tuple[str, str]:
     """Return an option of my.cnf, without a value if it is None, as the variable that it sets."""
     plain = folded(name).removeprefix("loose_")
-    if value is None and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
+    if value is None and plain.startswith(("skip_", "disable_")) and plain not in _SKIPS:
         return f"mysqld:{plain.partition('_')[2]}", "OFF"
     # The value of log_bin is the name of the log: any value means ON.
     return f"mysqld:{plain}", "ON" if plain == "log_bin" or value is None else value

@@ -35,10 +35,11 @@ _OF_A_NODE = {
 }  # fmt: skip
 """Parameters that say which node is where, and nothing about how it works."""
 _OF_A_SERVER = {
-    "bind_address", "default_authentication_plugin", "log_bin_index", "log_error", "mysqlx",
-    "ndb_connectstring", "ndb_cluster_connection_pool_nodeids", "ndb_nodeid", "ndbcluster", "port",
-    "relay_log", "relay_log_index", "secure_file_priv", "server_id", "skip_networking", "socket",
-    "user",
+    "admin_address", "admin_port", "bind_address", "default_authentication_plugin",
+    "log_bin_index", "log_error", "mysqlx", "mysqlx_bind_address", "mysqlx_port", "mysqlx_socket",
+    "ndb_connectstring", "ndb_cluster_connection_pool_nodeids", "ndb_mgmd_host", "ndb_nodeid",
+    "ndbcluster", "port", "relay_log", "relay_log_index", "report_host", "report_port",
+    "secure_file_priv", "server_id", "skip_networking", "socket", "user",
 }  # fmt: skip
 """Variables of mysqld that the lab itself sets: ports, accounts, and files that `_FILE` misses."""
 _FILE = re.compile(

@@ -24,7 +24,7 @@ from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Finding
 from ndblab.measuring.deciding import board
 from ndblab.measuring.deciding.choice import Standing
-from ndblab.planning.workload import ERRED, WAITED
+from ndblab.planning.workload import AGAIN, ERRED, WAITED
 from ndblab.statistics import contrasts, cpu_use, sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
@@ -181,7 +181,7 @@ def _cpu_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
 def _void(status: pd.Series) -> str:
     """Return the most frequent reason why slices are void, other than errors and company."""
-    own = status[~status.isin([OK, WAITED])]
+    own = status[~status.isin([OK, WAITED, AGAIN])]
     others = own[~own.str.match("errors:|reconnects:|company:")]
     return "" if others.empty else str(others.value_counts().index[0])
 

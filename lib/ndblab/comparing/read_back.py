@@ -40,10 +40,13 @@ def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[st
             servers[0].transporter, own.connections, own.server_options
         )
     mine = {s.knob.name: s.value for s in settings if s.knob.file == knobs.MY_CNF}
+    unlisted = {s.knob.name for s in settings if s.knob.source == knobs.UNLISTED}
     seen: dict[str, object] = {}
     for node in servers if mine else ():
         shown = running.shown(cluster, mine, node.number)
-        running.check(f"{node.name} of side {side.upper()}", mine, shown)
+        # mysqld has options that are no variables; it would not run with one it does not know.
+        visible = {name: v for name, v in mine.items() if name in shown or name not in unlisted}
+        running.check(f"{node.name} of side {side.upper()}", visible, shown)
         seen |= shown
     ours = {s.knob.name: s.value for s in settings if s.knob.section == OF_DATA_NODES}
     # Choices and lists of threads are shown in a form of their own.

@@ -185,7 +185,9 @@ def _differing(
     own_b = tuple(setting for key, setting in b.items() if key not in shared)
     if not own_a and not own_b:
         raise _alike({**a, **common}.values())
-    return Sides(own_a, own_b, (*common.values(), *(a[key] for key in shared)), left_out)
+    # In the order of the file: that of a set differs between processes.
+    same = (setting for key, setting in a.items() if key in shared)
+    return Sides(own_a, own_b, (*common.values(), *same), left_out)
 
 
 def _alike(settings: Iterable[Setting]) -> Alike:

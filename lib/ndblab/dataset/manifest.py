@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ndblab.dataset import journal, sealed
+from ndblab.dataset import journal
 from ndblab.dataset.schema import VERSION, damaged
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
@@ -54,13 +54,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             expected=VERSION,
             next_step="Update the lab." if newer else "Measure it again with this lab.",
         )
-    if older := sealed.of_older_labs(manifest.get("files", {})):
-        raise LabError(
-            f"{folder} has the files of an older version of the lab",
-            found=", ".join(older[:5]),
-            expected=f"configs and logs in {sealed.ARCHIVE}, tables packed as this lab does",
-            next_step="Measure it again with this lab.",
-        )
     missing = [key for key in _NEEDED if key not in manifest]
     plan = manifest.get("plan")
     if not missing and not (isinstance(plan, dict) and "kind" in (plan.get("budget") or {})):
@@ -72,16 +65,20 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def complete(root: Path | str, experiment: str, identity: Mapping[str, Any]) -> Path | None:
-    """Find the newest complete dataset of an identity below a root."""
+    """Find the newest complete dataset of an identity below a root.
+
+    None if the newest was gone on with and interrupted: that one is resumed first.
+    """
     digest = identity_hash(identity)
-    newest: tuple[str, Path] | None = None
+    newest = ("", Path(), False)
     for file in (Path(root) / experiment).glob(f"*/{MANIFEST}"):
         with suppress(LabError):
             manifest = read_manifest(file.parent)
             same = identity_hash(manifest["identity"]) == digest
-            if manifest["status"] == COMPLETE and same:
-                newest = max(newest or ("", Path()), (manifest["started_utc"], file.parent))
-    return newest[1] if newest else None
+            if same:
+                whole = manifest["status"] == COMPLETE
+                newest = max(newest, (manifest["started_utc"], file.parent, whole))
+    return newest[1] if newest[2] else None
 
 
 def new_manifest(

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from ndblab.dataset import table
-from ndblab.dataset.column import GZIP, PACKINGS, XZ
+from ndblab.dataset.column import GZIP, XZ
 from ndblab.dataset.schema import REQUIRED, SCHEMAS, damaged, file_name
 from ndblab.machine import files
 
@@ -75,17 +75,6 @@ def read_archived(folder: Path, manifest: Mapping[str, Any], inside: str) -> dic
     with tarfile.open(fileobj=io.BytesIO(unpacked)) as packed:
         mine = [entry for entry in packed if entry.name.startswith(inside)]
         return {Path(entry.name).name: packed.extractfile(entry).read() for entry in mine}
-
-
-def of_older_labs(names: Iterable[str]) -> list[str]:
-    """Return the files that only older labs wrote: configs and logs, or tables packed otherwise.
-
-    >>> of_older_labs(["runs.csv", "processes.csv", "logs.tar.xz", "config/my.cnf"])
-    ['config/my.cnf', 'processes.csv']
-    """
-    packed = {f"{name}.csv{packing}" for name in SCHEMAS for packing in PACKINGS}
-    others = packed - {file_name(name) for name in SCHEMAS}
-    return sorted(name for name in names if name in others or name.startswith((CONFIG, LOGS)))
 
 
 def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, bytes]]:

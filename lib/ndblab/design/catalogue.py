@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from ndblab.error import LabError
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = ROOT / "notebooks"
+_EXPLAINING = ("analysis.py", "answer.py", "checks.py", "figure.py")
+"""Modules that only explain what was measured."""
 
 
 def every() -> dict[str, Experiment]:
@@ -83,6 +86,20 @@ def notebook(experiment: Experiment) -> Path:
     """Return the file of an experiment's notebook: in its folder if it is the user's own."""
     _, own = _known().get(experiment.name, (experiment, None))
     return (own or NOTEBOOKS) / experiment.notebook
+
+
+def own_files(experiment: Experiment) -> dict[str, str]:
+    """Return hashes of the files that decide what the user's own experiment measures.
+
+    Empty for the lab's experiments.
+    """
+    _, own = _known().get(experiment.name, (experiment, None))
+    files = sorted([*own.glob("*.py"), *own.glob("*.lua")]) if own else []
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+        for file in files
+        if file.name not in _EXPLAINING
+    }
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from ndblab import discovery
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION, DUET, RESTARTS, SWITCHED, Contrast
 from ndblab.error import LabError
+from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Shape
 from ndblab.workloads import registry, sysbench
 
@@ -35,15 +37,26 @@ def check(experiment: Experiment, size: Profile) -> None:
     """
     for shape in (experiment.shape, *(variant.shape for variant in experiment.variants)):
         _known("field of the shape", shape, [field.name for field in dataclasses.fields(Shape)])
-    _once("variants", [variant.name for variant in experiment.variants])
+    names = [variant.name for variant in experiment.variants]
+    _once("variants", names)
+    _storable("variant", names)
+    if DEFAULT_VARIANT not in names:
+        raise LabError(
+            "No variant is the default one",
+            found=", ".join(names),
+            expected=f"Variant(), whose name is {DEFAULT_VARIANT}",
+            next_step=_MEND,
+        )
     points = _obtained(experiment, "grid", lambda: experiment.sweep(size).points)
     contrasts = _obtained(experiment, "contrasts", lambda: experiment.planned_contrasts(size))
     _once("contrasts", [contrast.name for contrast in contrasts])
+    _storable("contrast", [contrast.name for contrast in contrasts])
     for contrast in contrasts:
         _check_sides(experiment, contrast)
     compared = (side.point for contrast in contrasts for side in contrast.sides)
     for workload in {point.workload for point in (*points, *compared)}:
         _check_workload(workload)
+        _check_own_script(experiment, workload)
     if catalogue.is_own(experiment) and experiment.figures:
         from ndblab.figures.entry import entries
 
@@ -86,6 +99,34 @@ def _check_workload(name: str) -> None:
             expected=_alike(name, known) or f"{name}.lua in the experiment's folder",
             next_step=_MEND,
         )
+
+
+def _check_own_script(experiment: Experiment, name: str) -> None:
+    """Refuse a script of the user's own if the lab would run a load of its own in its place."""
+    if not catalogue.is_own(experiment):
+        return
+    script = catalogue.notebook(experiment).parent / f"{name}.lua"
+    if script.is_file() and (
+        registry.find(name) is not sysbench or discovery.file(script.name) != script
+    ):
+        raise LabError(
+            "The lab has a load of the same name as this script",
+            found=script,
+            expected="a name of its own",
+            next_step="Rename it, also in experiment.py.",
+        )
+
+
+def _storable(what: str, names: Iterable[str]) -> None:
+    """Refuse a name that the tables of a dataset cannot store."""
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9-]+", name):
+            raise LabError(
+                f"A dataset cannot store the name of this {what}",
+                found=name,
+                expected="lower-case letters, digits and hyphens",
+                next_step=_MEND,
+            )
 
 
 def _known(what: str, names: Iterable[str], known: Collection[str]) -> None:

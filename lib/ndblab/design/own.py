@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from ndblab import discovery
 from ndblab.design import catalogue
 from ndblab.error import LabError
+from ndblab.workloads import registry, sysbench
 
 _TEMPLATE = Path(__file__).with_name("template")
+_DATASETS = ("compare", "tune")
+"""Names under which the lab keeps comparisons and searches."""
 _QUESTION = "What do wider range scans cost?"
 
 
@@ -23,16 +28,18 @@ def write(folder: Path) -> list[Path]:
             found=folder,
             next_step="Choose another name, or remove the folder.",
         )
-    if not name.isidentifier() or not name.islower():
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
         raise LabError(
             "This name cannot be the name of an experiment",
             found=name,
             expected="lower-case letters, digits and underscores, a letter first",
             next_step="Try: ./lab new mine",
         )
-    if name.replace("_", "-") in catalogue.every():
+    taken = {*_DATASETS, *catalogue.every(), *discovery.names()}
+    taken |= {*registry.names(), *sysbench.SCRIPTS}
+    if discovery.file(f"{name}.lua") or not taken.isdisjoint({name, name.replace("_", "-")}):
         raise LabError(
-            "The lab has an experiment of this name",
+            "The lab has something of this name",
             found=name,
             next_step="Choose another name.",
         )

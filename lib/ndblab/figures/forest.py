@@ -224,6 +224,14 @@ def change(ratio: float, more: str = "more", less: str = "less") -> str:
     return f"{abs(percent)} % {more if percent > 0 else less}" if percent else "1 % or less apart"
 
 
+def compared(ratio: float, of: str, than: str, more: str = "more", less: str = "less") -> str:
+    """Write a ratio with both sides: "11 % less CPU than send", "2.1 times the CPU of send"."""
+    if ratio >= 1.95:
+        return f"{ratio:.3g} times the {of} of {than}"
+    apart = round(100 * (ratio - 1))
+    return f"{change(ratio, more, less)} {of} than {than}" if apart else f"about the {of} of {than}"
+
+
 def gain(row: object, more: str = "more", less: str = "less") -> str:
     """Write a ratio as a change, and whether its interval includes 1 or is not known."""
     doubt = " (no interval)" if math.isnan(row.low) else " (within the error)"

@@ -175,7 +175,7 @@ def _notes(ratios: pd.DataFrame, known: pd.DataFrame, runs: pd.Series) -> list[s
     if known["in_turns"].any():
         notes += forest.notes(known)
     if len(pairs_of):
-        notes.append(intervals.described(pairs_of, "Whiskers", "ratio", "pair"))
+        notes.append(intervals.described(pairs_of, "Whiskers", "ratio", "pair", 2))
         notes.append("Pairs are of equal repeat, clients and workload.")
     return [*notes, intervals.described(runs)]
 
@@ -214,7 +214,8 @@ def _found(rows: pd.DataFrame) -> str:
         open_yet = "too uncertain to tell" if first.high / first.low > OPEN else "unclear"
         return f"{workload} {open_yet}"
     if clear.empty:
-        return f"{workload} no clear change"
+        wide = (rows["high"] / rows["low"]).max() > OPEN
+        return f"{workload} {'too uncertain to tell' if wide else 'no clear change'}"
     shown = clear if len(clear) <= _MOST_CLEAR else clear.head(1)
     values = [_signed(row) for row in shown.itertuples()]
     if len(rows) > 1 and len(shown) == len(clear):

@@ -62,6 +62,9 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
                 judged = dataset is not None and "verdict" in table
                 scaled = judged and dataset.budget == "scaled"
                 return _under_quotas(composed) if scaled else composed
+    if table.empty:
+        why = "there is no interval" if clauses else "nothing says what was found (answer.py)"
+        return Answer(open=(f"its question: {why}",))
     counts = [f"{n} {word}" for word, n in table["verdict"].value_counts().items()]
     return Answer((f"of {count(len(table), 'claim')}: {listed(counts)}",))
 

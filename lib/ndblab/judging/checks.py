@@ -6,7 +6,6 @@ claim's budgets or condition (`judge` does), and never decides without an interv
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from ndblab import discovery
@@ -16,7 +15,6 @@ from ndblab.judging.verdict import Finding
 
 Check = Callable[[Claim, Evidence], Finding]
 CHECKS: dict[str, Check] = {}
-_FAMILIES: dict[str, Check] = {}
 
 
 def check(*ids: str) -> Callable[[Check], Check]:
@@ -24,15 +22,7 @@ def check(*ids: str) -> Callable[[Check], Check]:
     return discovery.named(CHECKS, *ids)
 
 
-def check_family(pattern: str) -> Callable[[Check], Check]:
-    """Make a function the check of all claims whose id fully matches this pattern."""
-    return discovery.named(_FAMILIES, pattern)
-
-
 def find(claim_id: str) -> Check | None:
     """Return the check of a claim; None if there is none."""
     discovery.modules("checks")
-    if claim_id in CHECKS:
-        return CHECKS[claim_id]
-    families = (check for like, check in _FAMILIES.items() if re.fullmatch(like, claim_id))
-    return next(families, None)
+    return CHECKS.get(claim_id)

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ndblab import discovery
 from ndblab.error import MissingData
@@ -81,7 +81,7 @@ def known() -> set[str]:
 
 
 def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
-    """Return the state of a claim's conditions: the first that fails, else the first unknown one.
+    """Return the state of a claim's conditions: those that fail, else those that are unknown.
 
     If all hold, or there are none, the state has the numbers of all.
     """
@@ -93,9 +93,9 @@ def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
         except MissingData as missing:
             states.append(State(False if evidence().budget == ATTACHED else None, str(missing)))
     for wrong in (False, None):
-        for state in states:
-            if state.holds is wrong:
-                return state
+        if found := [state for state in states if state.holds is wrong]:
+            words = dict.fromkeys(state.words for state in found)
+            return replace(found[0], words="; ".join(words))
     return State(True, listed([state.words for state in states]) if states else "")
 
 

@@ -81,15 +81,6 @@ def sides(evidence: Evidence, contrast: str) -> list[str]:
     return [name for name in (A, B) if evidence.contrasts[contrast][name]]
 
 
-def slices(evidence: Evidence, contrast: str, name: str = A) -> pd.DataFrame:
-    """Return the slices of one side in whole blocks; empty if there are none yet."""
-    try:
-        whole = contrasts.whole(evidence.slices, contrast)
-    except MissingData:
-        return evidence.slices.iloc[:0]
-    return whole[whole["side"].astype(str) == name]
-
-
 def ratio(
     evidence: Evidence, contrast: str, label: str, quantity: Quantity = QPS, tests: int = 1
 ) -> Comparison:
@@ -150,10 +141,12 @@ class Place:
     @cached_property
     def runs(self) -> pd.DataFrame:
         """The slices of whole blocks; MissingData if there is none yet."""
-        rows = slices(self.evidence, self.contrast, self.side)
-        if rows.empty:
-            raise MissingData(f"the contrast {self.contrast} has not been measured yet")
-        return rows
+        try:
+            whole = contrasts.whole(self.evidence.slices, self.contrast)
+        except MissingData:
+            why = f"the contrast {self.contrast} has not been measured yet"
+            raise MissingData(why) from None
+        return whole[whole["side"].astype(str) == self.side]
 
     @property
     def run_ids(self) -> list[str]:

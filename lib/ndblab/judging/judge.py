@@ -136,7 +136,9 @@ def _in_scope(
         numbers = finding.numbers.replace(f"({CONTRADICTED}", f"({DIFFERS}")
         finding = replace(finding, numbers=numbers)
     if finding.verdict in (REPRODUCED, CONTRADICTED) and limits:
-        why = f"{finding.why}, which the source says of its own {listed(limits)}"
+        own = [limit for limit in limits if limit != HOSTS]
+        of = [f"its own {listed(own)}"] * bool(own) + ["a host for each node"] * (HOSTS in limits)
+        why = f"{finding.why}; the source speaks of {listed(of)}"
         word = DIFFERS if finding.verdict == CONTRADICTED else finding.verdict
         return replace(finding, verdict=word, why=why)
     if finding.verdict == NOT_TESTABLE and claim.kind == "absolute":
@@ -243,7 +245,10 @@ def _without_data(claim: Claim) -> Finding:
     if len(never) == 1 and not next(iter(never)).startswith("yes"):
         return _ruled_out(next(iter(never)))
     if claim.source in releases.NEEDED:
-        return Finding(NOT_TESTABLE, f"needs {releases.in_words(claim.source)}: --engines")
+        how = "--experiment engines --engines A,B"
+        if find(claim.id) is None:
+            how = "no experiment of the lab runs this load on two engines"
+        return Finding(NOT_TESTABLE, f"needs {releases.in_words(claim.source)}: {how}")
     if find(claim.id) is not None:
         return Finding(UNKNOWN, "no recorded dataset measures it yet")
     about = _SUBJECTS.get(claim.source.partition("-")[0], "")

@@ -184,13 +184,25 @@ def pool(comparisons: Sequence[Comparison], tests: int = 1) -> Comparison:
     to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     values = [float(to(one.estimate.value)) for one in comparisons]
     halves = [float(to(one.estimate.high) - to(one.estimate.low)) / 2 for one in comparisons]
-    errors = [half / _widths(one) for half, one in zip(halves, comparisons, strict=True)]
+    # The intersection of looks may be narrower than what all units together tell.
+    errors = [
+        max(half / _widths(one), _own(one, log))
+        for half, one in zip(halves, comparisons, strict=True)
+    ]
 
     def interval(confidence: float) -> Estimate:
         return Estimate(*(float(back(x)) for x in recordings.pooled(values, errors, confidence)))
 
     pooled = Comparison.one_of(tests, newest.label, interval)
     return replace(newest, estimate=pooled.estimate, corrected=pooled.corrected, values=None)
+
+
+def _own(one: Comparison, log: bool) -> float:
+    """Return the standard error of the units up to the last look; 0 where there are none."""
+    if one.values is None or one.log != log:
+        return 0.0
+    look = max((n for n in sequential.LOOKS if n <= len(one.values)), default=0)
+    return sequential.deviation(one.values[:look]) / math.sqrt(look) if look else 0.0
 
 
 def _widths(one: Comparison) -> float:

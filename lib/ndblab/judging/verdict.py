@@ -241,6 +241,9 @@ def decide(
         why += "published"
     else:
         why = "too wide an interval to decide; published"
+    if claim.is_threshold_ours:
+        why = why.replace("as published", "within the lab's threshold")
+        why = why.replace("published", "the lab's threshold")
     waits = {
         comparison.contrast: comparison.chances(claim)
         for comparison, outcome in zip(judged, outcomes, strict=True)

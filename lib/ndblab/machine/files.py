@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ def replace_folder(new: Path, final: Path) -> None:
     """Give a folder its final name; at any moment the old or the new one can be recovered."""
     old = final.with_name(f".{final.name}.old")
     if final.exists():
+        # What an earlier replacement did not remove, or could not.
+        shutil.rmtree(old, ignore_errors=True)
+        if old.exists():
+            old = Path(tempfile.mkdtemp(prefix=f"{old.name}.", dir=final.parent))
         os.rename(final, old)
     try:
         os.rename(new, final)

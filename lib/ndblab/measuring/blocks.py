@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from ndblab.measuring import measured_run, slice_tables, slices, turns
 from ndblab.measuring.performing import ATTEMPTS
 from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.planning.point import NO_MONITOR
-from ndblab.planning.workload import ERRED, WAITED
+from ndblab.planning.workload import AGAIN, ERRED, WAITED
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def _attempt(
     A block that lacks a slice is of no use. A slice from which the hypervisor took CPUs away counts
     in the last attempt, and always in a duet, where both sides lose them.
     """
+    _forget(contrast, number, writer)
     tolerant = last or contrast.design == designs.DUET
     before = None
     for slot in contrast.block(number, seed):
@@ -90,6 +92,16 @@ def _attempt(
             if status != OK or (run.disturbance and not tolerant):
                 return f"{slice_.run_id}: {status}", run.disturbance
     return OK, ""
+
+
+def _forget(contrast: Contrast, number: int, writer: Writer) -> None:
+    """Void what an earlier attempt at a block has left: slices of two attempts are no block."""
+    measured = writer.snapshot().slices
+    mine = measured[(measured["contrast"] == contrast.name) & (measured["block"] == number)]
+    for place in range(len(mine)):
+        row = mine.iloc[[place]].assign(company_pct=math.nan, host_steal_pct=math.nan)
+        row = row.assign(status=row["status"].astype(str).replace(OK, AGAIN))
+        writer.append(str(row["run_id"].iloc[0]), {"slices": row})
 
 
 def _note_errors(

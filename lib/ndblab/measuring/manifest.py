@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.hosts import spread
@@ -92,7 +93,7 @@ def describe(
         identity["hosts"] = {name: host.fingerprint for name, host in hosts.described.items()}
     if experiment.asked:
         described["asked"] = identity["asked"] = dict(experiment.asked)
-    return described, identity | of_contrasts(experiment, size)
+    return described, identity | of_experiment(experiment, size)
 
 
 def _anywhere(hosts: spread.Hosts) -> spread.Hosts:
@@ -102,15 +103,16 @@ def _anywhere(hosts: spread.Hosts) -> spread.Hosts:
     return dataclasses.replace(hosts, placed=tuple(placed))
 
 
-def of_contrasts(experiment: Experiment, size: Profile) -> dict[str, object]:
-    """Return what contrasts add to an identity: nothing if there are none."""
+def of_experiment(experiment: Experiment, size: Profile) -> dict[str, object]:
+    """Return what contrasts, and the files of an experiment of one's own, add to an identity."""
+    files = catalogue.own_files(experiment)
+    own = {"files": files} if files else {}
     if not experiment.contrasts:
-        return {}
+        return own
     length = experiment.slice_length(size)
     of = experiment.contrasts.__name__
-    return {
-        "contrasts": {"of": of, "warmup_s": length.warmup_s, "duration_s": length.duration_s},
-    }
+    noted = {"of": of, "warmup_s": length.warmup_s, "duration_s": length.duration_s}
+    return {**own, "contrasts": noted}
 
 
 def _config_digest(plan: Plan, binaries: Binaries) -> str:

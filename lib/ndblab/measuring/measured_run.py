@@ -20,7 +20,7 @@ from ndblab.dataset import SCHEMAS
 from ndblab.machine.interference import Company, disturbance
 from ndblab.measuring import monitor
 from ndblab.planning.workload import is_good, overran
-from ndblab.statistics.cpu_use import cpu_by_role
+from ndblab.statistics.cpu_use import Usage
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
@@ -163,8 +163,9 @@ class UnderLoad:
     def _client_pct(self, processes: pd.DataFrame) -> float | None:
         """Return the CPU use of the load's own processes; None if none was sampled."""
         client = processes[processes.role == self.generator.ROLE]
-        client_pct = cpu_by_role(client.assign(run_id=""))["cpu_pct"].sum()
-        return round(client_pct, 1) if len(client) else None
+        if client.empty:
+            return None
+        return round(float(Usage(client.assign(run_id="")).roles.iloc[0, 0]), 1)
 
     def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:
         """Return what was done and what the cluster log says of the run, in order of time."""

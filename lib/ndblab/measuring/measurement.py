@@ -174,7 +174,7 @@ def carry_out(
         if known:
             # No more than fit the time: minutes are not enough to repeat an hour.
             fit = math.floor(limit_s * len(todo) / sweep_s)
-            again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
+            again_ids = disturbed.runs(writer.snapshot().runs, writer.manifest)[:fit]
         if not known or again_ids:
             performing.perform(todo, clusters, progress, again_ids)
         if not known and "swept_utc" not in writer.manifest:

@@ -186,7 +186,8 @@ def why_not(manifest: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
     """
     if manifest["status"] != COMPLETE:
         return "it is not complete"
-    if str(manifest["git_commit"]).endswith(_DIRTY):
+    parts = (manifest, *manifest.get("resumed", ()))
+    if any(str(part.get("git_commit")).endswith(_DIRTY) for part in parts):
         return "the code that measured it was never committed"
     if manifest["schema_version"] != newest["schema_version"]:
         return f"its tables have the layout {manifest['schema_version']}"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 TOO_LATE = "the load reported too late, or ended before its time"
+NO_QUERY = "no query ended in it: queries last longer than a slice"
 SWITCHED_TOO_LATE = "what the sides differ in was switched too late"
 BEFORE_S = 0.5
 """How long before its slice the first interval may begin. If it begins earlier, queries of another
@@ -137,6 +138,8 @@ def of_load(
 def _status(report: Report, totals: Mapping[str, float]) -> str:
     if not is_good(report.status):
         return report.status
+    if totals.get("qps") == 0:
+        return NO_QUERY
     return OK if totals else TOO_LATE
 
 

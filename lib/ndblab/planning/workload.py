@@ -21,6 +21,7 @@ ERRED = (
 )  # fmt: skip
 """How the status of a run begins that what is measured made fail, not the host."""
 WAITED = "the clients of the other side did not connect"
+AGAIN = "its block was measured again"
 """The status of a slice whose clients waited in vain for their turns: the other side has failed."""
 
 

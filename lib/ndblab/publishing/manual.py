@@ -46,7 +46,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str, str], ...]] = {
         ("cluster.detach", "remove what a killed --attach left behind", "", "--attach mgm1:1186"),
     ),
     "The lab itself": (
-        ("test", "run its tests; with --slow 24 min more", "9 min", ""),
+        ("test", "run its tests; --slow: only others, 24 min", "9 min", ""),
         ("bench", "measure it against its goals", "", "--only read"),
         ("faults", "inject faults into it and its cluster", "", "--count 20"),
         ("render", "render notebooks and README from recorded data", "", ""),

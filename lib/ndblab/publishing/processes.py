@@ -7,6 +7,7 @@ process without threads, after importing what the calls need.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from typing import Any
@@ -47,6 +48,8 @@ def run(work: Callable[..., Any], calls: Sequence[tuple], at_once: int = 1) -> I
 
 
 def _call(pipe: connection.Connection, work: Callable[..., Any], arguments: tuple) -> None:
+    # The parent gets the same Ctrl-C, and ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         pipe.send(work(*arguments))
     except LabError as error:

@@ -39,8 +39,6 @@ _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that states what a notebook found."""
-_OWN_THRESHOLD = re.compile(r"\bthresholds?\b[^.;]{0,8}\bours\b", re.IGNORECASE)
-"""What the notes of a claim say whose threshold is the lab's."""
 _FEW = re.compile("fewer than|no interval before")
 """What the reason of a verdict says of a contrast with too few blocks."""
 _LOAD = re.compile(r"\bwith ((?:\d+ servers? and )?\d+ clients?)\b", re.IGNORECASE)
@@ -109,6 +107,7 @@ def results(every: pd.DataFrame) -> str:
     for row in every[tested].itertuples():
         claim, scope = f"{row.statement} (`{row.id}`)", claims[row.id].scope
         own = scope if scope == publication.ANY else f"its own {scope}"
+        own = "a host for each node" if scope == publication.HOSTS else own
         one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
         if _FEW.search(row.reason) and math.isnan(row.low):
             one = ", too few blocks for an interval"
@@ -130,9 +129,9 @@ def _measured(row: Any, claim: publication.Claim) -> str:
     loads = {load.lower() for load in _LOAD.findall(row.reason)}
     load = f", with {loads.pop()}" if len(loads) == 1 else ""
     of = f"{claim.metric}: " if claim.unit == "s" else ""
-    own = _OWN_THRESHOLD.search(claim.conditions)
     unit = "" if claim.unit == "ratio" else f" {claim.unit}"
-    wanted = f"; {claim.published}{unit} wanted (the lab's threshold)" if own else ""
+    ours = claim.is_threshold_ours
+    wanted = f"; {claim.published}{unit} wanted (the lab's threshold)" if ours else ""
     low, high = verdict.allowed(claim)
     if claim.comparison == "equal" and low < high:
         wanted = f"; published: {verdict.with_tolerance(claim)}"

@@ -121,7 +121,7 @@ def _sources(
     sources = dict.fromkeys((experiment.name for experiment in chosen), source)
     if len(chosen) == 1 or source in (None, RECORDED):
         return chosen, sources
-    owner = datasets.read(source).experiment
+    owner = datasets.read(recorded.folder_named(source)).experiment
     if not rest_recorded:
         return [catalogue.find(owner)], {owner: source}
     return chosen, {name: source if name == owner else RECORDED for name in sources}
@@ -175,6 +175,8 @@ def _why_not(
     if not (planned or named) and experiment.lacks and (why := experiment.lacks()):
         return why
     try:
+        # Some experiments take only some sizes: two servers, say.
+        experiment.sweep(experiment.size(request.size, request.overrides))
         if request.attach:
             attachable.check(experiment)
         elif hosts:

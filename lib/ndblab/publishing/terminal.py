@@ -155,7 +155,9 @@ def in_full(table: pd.DataFrame, datasets: Mapping[str, Dataset]) -> str:
             "conditions": sentences(claim.conditions),
             "limited to": claim.scope.replace(publication.ANY, ""),
             "cause": claim.cause,
-            "published": f"{short(row.published)} {_unit(row.unit)}",
+            "wanted" if claim.is_threshold_ours else "published": (
+                f"{short(row.published)} {_unit(row.unit)}"
+            ),
             "measured": measured(row),
             "verdict": row.verdict,
             "why": sentences(row.reason),

@@ -28,9 +28,15 @@ class Usage:
 
     @cached_property
     def roles(self) -> pd.DataFrame:
-        """CPU of all processes of each role together: one row per run, one column per role."""
-        roles = cpu_by_role(self._processes).astype({"run_id": str, "role": str})
-        return roles.pivot(index="run_id", columns="role", values="cpu_pct")
+        """CPU of all processes of each role together: one row per run, one column per role.
+
+        Percent of one logical CPU. Each sample is weighted by the time since the previous one: a
+        late sampler catches up with very short windows, whose percentages mean nothing.
+        """
+        pct = _mean_pct(_parts(self._processes), ["run_id", "role", "node_id"])
+        sums = pct.groupby(level=["run_id", "role"], observed=True, sort=False).sum()
+        table = sums.rename("cpu_pct").reset_index().astype({"run_id": str, "role": str})
+        return table.pivot(index="run_id", columns="role", values="cpu_pct")
 
     def of_roles(self, run_ids: Sequence[str]) -> pd.DataFrame:
         """Return the CPU of each role in these runs; MissingData if none was recorded."""
@@ -93,29 +99,6 @@ class Usage:
         busy = runs.set_index(runs["run_id"].astype(str))["host_busy_pct"]
         known = self.roles.reindex(busy.index).sum(axis=1, min_count=1)
         return (busy - known / cpus).clip(lower=0)
-
-
-def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
-    """Add up the CPU of the processes of each role, averaged over each run.
-
-    Each sample is weighted by the time since the previous one: a late sampler catches up with very
-    short windows, whose percentages mean nothing.
-
-    Returns
-    -------
-    `run_id`, `role`, `processes`, `cpu_pct` and `rss_bytes` of all of them together,
-    `cpu_per_process_pct`. Percent of one logical CPU.
-    """
-    keys, parts = ["run_id", "role", "node_id"], _parts(processes)
-    grouped = (part.groupby(keys, observed=True, sort=False) for part in parts)
-    by_process = pd.concat([group[["rss_bytes"]].mean() for group in grouped])
-    by_process["cpu_pct"] = _mean_pct(parts, keys)
-    role = by_process.groupby(level=["run_id", "role"], observed=True, sort=False)
-    table = role.agg(
-        processes=("cpu_pct", "count"), cpu_pct=("cpu_pct", "sum"), rss_bytes=("rss_bytes", "sum")
-    )
-    table["cpu_per_process_pct"] = table["cpu_pct"] / table["processes"]
-    return table.reset_index()
 
 
 def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:

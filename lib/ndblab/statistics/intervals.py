@@ -32,21 +32,25 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     return result.reset_index()
 
 
-def described(runs: pd.Series, bands: str = "Bands", per: str = "point", what: str = "run") -> str:
+def described(
+    runs: pd.Series, bands: str = "Bands", per: str = "point", what: str = "run", least: int = 3
+) -> str:
     """Describe how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------
     bands : what intervals are drawn as.
     per, what : nouns of the count, as in "3 runs per point".
+    least : number of runs from which on there is a confidence interval, as in `means`.
     """
     counts = runs[runs > 0]
     fewest, most = int(counts.min()), int(counts.max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
     words = [f"{number} {what if most == 1 else f'{what}s'} per {per}."]
-    if most > 2:
+    if most >= least:
         words.append(f"{bands}: 95 % confidence interval of the mean.")
-        words += [f"With fewer than three {what}s there is none."] if fewest < 3 else []
+        few = ("", "", "two", "three")[least]
+        words += [f"With fewer than {few} {what}s there is none."] if fewest < least else []
     elif most == 2:
         words.append(f"{bands}: range of the two {what}s.")
     else:

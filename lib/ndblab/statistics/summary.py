@@ -15,8 +15,6 @@ from ndblab.statistics.estimate import t
 
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
 FLAT = 0.03
-# A client process this close to its CPUs measures itself, not the cluster.
-SATURATED = 0.95
 POINT_COLUMNS = ["transporter", "workload", "variant", "servers", "clients"]
 """Columns that identify a point."""
 _MARKS = {
@@ -70,17 +68,9 @@ def disturbed(runs: pd.DataFrame) -> pd.Series:
     return runs["company_pct"] > interference.LIMIT_PCT
 
 
-def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Series:
-    """Return for each run why it is not averaged; empty for a good one.
-
-    Parameters
-    ----------
-    client_cpus : logical CPUs reserved for the load generator; None if it had none of its own.
-    """
+def why_excluded(runs: pd.DataFrame) -> pd.Series:
+    """Return for each run why it is not averaged; empty for a good one."""
     why = pd.Series("", index=runs.index, dtype=object)
-    if client_cpus is not None:
-        saturated = runs["client_cpu_pct"] >= 100 * client_cpus * SATURATED
-        why[saturated] = "the client saturated its CPUs"
     rated = ~runs["workload"].isin(WITHOUT_QUERIES)
     why[rated & ~(runs["qps"] > 0)] = "no throughput"
     why[runs["errors"] > 0] = "errors"
@@ -89,7 +79,7 @@ def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Ser
     return why
 
 
-def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame:
+def points(runs: pd.DataFrame) -> pd.DataFrame:
     """Average the runs of each point, with 95 % confidence intervals of the mean.
 
     Returns
@@ -97,7 +87,7 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     One row per point, sorted: `runs` averaged, `failed` not averaged, means, `_low` and
     `_high` (NaN for one run), `idle_servers`, `marks`.
     """
-    keys, why = point_columns(runs), why_excluded(runs, client_cpus)
+    keys, why = point_columns(runs), why_excluded(runs)
     marked = runs[[*keys, *_METRICS]].assign(_why=why, _good=why == "")
     marked["_beside"] = disturbed(runs) & marked["_good"]
     marked["_overran"] = runs["status"].map(overran).astype(bool) & marked["_good"]

@@ -60,7 +60,7 @@ class Record:
 
     `levels` are means of the tried configuration, qps and p95_ms, and how far the blocks of it and
     of the other side range (`OWN_RANGE` and `BASE_RANGE`, which older records lack). If the goal is
-    another, `throughput` has the gains in throughput of the same blocks.
+    another, `throughput` has the gains in throughput of all whole blocks.
     """
 
     trial: Trial

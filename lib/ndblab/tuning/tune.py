@@ -35,8 +35,9 @@ def tune(request: Request) -> str:
     saved.
     """
     asked = comparison.resolved(request.load, request.schema, request.writes)
-    tuning = prepare(request, comparison.programs(), asked)
-    if request.only_plan or request.described:
+    is_plan = bool(request.only_plan or request.described)
+    tuning = prepare(request, comparison.programs(is_plan), asked)
+    if is_plan:
         return tuning.plan()
     print(tuning.plan(), file=sys.stderr)
     return _answered(tuning, measure(tuning))

@@ -189,10 +189,11 @@ def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = No
     p95, clients, warming_up = None, 0.0, False
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n")[:-1]):
         if match := _INTERVAL.match(line):
-            t_s, threads, _, qps, percent, latency, *counts = map(float, match.groups())
+            t_s, threads, tps, qps, percent, latency, *counts = map(float, match.groups())
             # 1.1 counts the queries of the warm-up into the first interval after it.
             if not warming_up:
-                in_95 = latency if percent == 95 else math.nan
+                # Where nothing ended, sysbench prints a p95 of 0.
+                in_95 = latency if percent == 95 and tps else math.nan
                 came_s = arrived_s[number] if number < len(arrived_s) else t_s
                 ended_s = came_s if -_EARLY_S < came_s - t_s < _LATE_S else t_s
                 intervals.append(_Interval(ended_s, (t_s, threads, qps, in_95, *counts)))

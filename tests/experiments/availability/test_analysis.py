@@ -28,6 +28,15 @@ def test_a_fault_that_no_client_notices_has_no_gap() -> None:
     assert (effect.failed, effect.retried, effect.gave_up_clients) == (0, 0, 0)
 
 
+def test_a_node_that_never_serves_again_leaves_the_outage_open() -> None:
+    """Though another has served again since the fault."""
+    tables = faults.run("rolling-restart", served_s=12.0, ends_s=30.0)
+    faults.log(tables, (13.0, 3, "fault", "stop ndbmtd.2"), (14.0, 3, "restart", "start"))
+    effect = outage.of_run(tables["history"], tables["events"])
+    assert math.isnan(effect.served_again_s)
+    assert math.isnan(effect.qps_after)
+
+
 def test_the_gap_begins_with_the_last_success() -> None:
     """It is not cut at the fault: what ended just before it was the last that clients had."""
     effect = of_run(gap_s=3.0, fault_s=10.0)

@@ -27,6 +27,20 @@ def answered(data: Double, experiment: str = "availability") -> Answer:
     return answer
 
 
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ({"gap_s": 12.0, "ends_s": 60.0}, "a killed data node stopped service for 12"),
+        ({"wrong_reads": 1}, "a killed data node left 1 error in data or reads"),
+        ({"gave_up": 3}, "a killed data node made 3 clients give up"),
+    ],
+)
+def test_a_contradiction_says_what_happened(what: dict[str, float], said: str) -> None:
+    """Not always that clients gave up."""
+    parts = [faults.run("kill-data-node", repeat, **what) for repeat in (1, 2)]
+    assert any(part.startswith(said) for part in answered(dataset(*parts)).certain)
+
+
 def frozen(*, shorter_s: float = 6.0, declared: tuple[tuple[float, int], ...] = ()) -> Double:
     """Give five runs of a frozen data node with either heartbeat, and what else was declared dead.
 

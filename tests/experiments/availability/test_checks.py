@@ -193,6 +193,7 @@ def test_the_slowest_declaration_decides(dead_s: float, decided: str, intervals:
     assert row.verdict == decided
     assert row.measured == pytest.approx(intervals)
     assert "latest: one way loss); 6 declarations in 5 runs" in row.reason
+    assert ("more runs cannot decide" in row.reason) == (decided == "inconclusive")
 
 
 def test_only_data_nodes_that_are_cut_off_are_waited_for() -> None:

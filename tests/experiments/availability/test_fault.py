@@ -81,12 +81,6 @@ def test_a_rolling_restart_takes_every_node_in_turn():
     assert [a.what for a in actions] == ["stop", "start", "wait"] * 5
 
 
-def test_a_fault_says_what_it_does_when():
-    """Seconds count from the begin of the load."""
-    lines = FAULTS["kill-data-node"].describe(10)
-    assert lines == ["10 s: SIGKILL ndbmtd.2", "15 s: start ndbmtd.2", "15 s: wait for ndbmtd.2"]
-
-
 def test_a_fault_goes_into_a_manifest():
     """The actions are recorded with the measurements."""
     data = json.loads(json.dumps(FAULTS["kill-server"].to_dict()))

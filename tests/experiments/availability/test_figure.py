@@ -124,6 +124,14 @@ def test_the_title_gives_the_range_of_the_runs() -> None:
     assert words.endswith("; 1 to 2 writes lost without an arbitrator")
 
 
+def test_a_stop_that_only_the_lab_ends_has_no_length() -> None:
+    """As in the answer beside it: how long the lab waits is not the cluster's."""
+    parts = [faults.run("freeze-data-node", gap_s=2.0), faults.run("lose-arbitrator", gap_s=4.0)]
+    words = title(draw(small_runs.together(*parts)))
+    assert "stopped the cluster until the lab restarted it" in words
+    assert "4.0" not in words
+
+
 def test_the_gap_is_shaded_where_it_was() -> None:
     """From the last success before the fault to the first after it."""
     ax = draw(faults.run(gap_s=2.0)).axes[1]

@@ -18,7 +18,6 @@ from ndblab.experiments.availability import load as generator
 from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
-from ndblab.workloads import registry
 from ndblab.workloads.load_generator import METRICS, Job
 
 
@@ -39,11 +38,6 @@ def job(*sockets: str) -> Job:
     size = profile.get("smoke", {"warmup_s": 0, "duration_s": 1})
     servers = [SimpleNamespace(socket=socket) for socket in sockets]
     return Job(None, size, Point(1, 2, workload="checked_writes"), servers)
-
-
-def test_checked_writes_have_a_generator_of_their_own():
-    """It is found by the workload's name."""
-    assert registry.find("checked_writes") is generator
 
 
 def test_clients_run_for_the_seconds_of_the_profile(tmp_path):

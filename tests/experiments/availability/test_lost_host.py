@@ -31,6 +31,8 @@ def test_a_lost_host_is_judged_by_how_long_service_stops(
     """The source speaks of its own hosts. A lost write or a client that gives up is worse."""
     row = verdict(lost_hosts(gap_s, 5, **last), "A-host-loss")
     assert (row.verdict, row.measured) == (expected, pytest.approx(gap_s, rel=0.1))
+    assert "ublished" not in row.reason
+    assert "a host for each node" in row.reason
     some = "at most 4" if "gave_up" in last else "none"
     assert f"{some} of 8 clients gave up after one retry" in row.reason
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,16 +13,44 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.availability import fault, history, injection, written_value
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import dry_run
+from ndblab.measuring import dry_run, measured_run
 from ndblab.measuring.request import Request
 from ndblab.planning import profile
 
 
-def test_a_service_with_one_server_is_refused():
-    """It could not survive its server; the message says what to ask for, before anything starts."""
+@pytest.mark.parametrize(("servers", "why"), [(1, "cannot survive losing it"), (4, "act on two")])
+def test_faults_need_two_servers(servers: int, why: str):
+    """One could not be lost, a third would be left out: refused before anything starts."""
     experiment = catalogue.find("availability")
-    with pytest.raises(LabError, match="cannot survive losing it"):
-        experiment.sweep(experiment.size("quick", {"servers": 1}))
+    with pytest.raises(LabError, match=why):
+        experiment.sweep(experiment.size("quick", {"servers": servers}))
+
+
+def faulty(monkeypatch, **cluster: object):
+    """Measure a made-up fault on a double of a cluster, beside other work."""
+    run = measured_run.Run({}, disturbance="chromium uses 31 % of the CPUs")
+    load = SimpleNamespace(generator=None, finish=lambda: None, result=lambda *_: run)
+    monkeypatch.setattr(measured_run, "under_load", lambda *_: contextlib.nullcontext(load))
+    monkeypatch.setattr(injection, "_recover", lambda *_: ("it is dead", {}))
+    known = {"links": None, "pids": list, "check_alive": lambda: None, **cluster}
+    job = SimpleNamespace(profile=SimpleNamespace(warmup_s=0, duration_s=0))
+    return injection.measure(SimpleNamespace(**known), job, 1, fault.Fault("made-up", "?", (), 1))
+
+
+def test_what_a_fault_did_is_kept_beside_other_work(monkeypatch):
+    """It is never measured again in the hope of a better outcome."""
+    kept = faulty(monkeypatch)
+    assert (kept.disturbance, kept.recovered) == ("", False)
+
+
+def test_a_node_that_ends_before_the_fault_is_not_the_faults(monkeypatch):
+    """The run fails, as one without a fault does."""
+
+    def dead():
+        raise LabError("mysqld.2 has ended")
+
+    with pytest.raises(LabError, match="has ended"):
+        faulty(monkeypatch, check_alive=dead)
 
 
 def test_faults_are_measured_without_quotas_unless_asked_for():

@@ -56,6 +56,13 @@ def test_checkpoints_are_counted_with_the_time_they_took(checkpoints, number, pc
     assert row.checkpoint_pct == pytest.approx(pct, nan_ok=True)
 
 
+def test_a_load_shorter_than_the_samples_has_no_cpu():
+    """A sample of it is partly of what ran before and after."""
+    [row] = of(made_up.load(rows_per_s=100_000)).itertuples()
+    assert math.isnan(row.mysqld_us)
+    assert math.isnan(row.cpu_us)
+
+
 def test_failed_and_disturbed_loads_are_left_out(monkeypatch):
     """A load without all its rows is none."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)

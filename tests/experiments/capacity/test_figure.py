@@ -14,7 +14,6 @@ from ndblab import figures, formatting
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server
 from ndblab.experiments.capacity import figure_of_resources as resources
-from ndblab.judging import publication
 
 KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
 SERVERS, CLIENTS = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256, 512)
@@ -260,12 +259,6 @@ def test_words_for_those_who_cannot_see_it(key: str) -> None:
     assert expected[key] in words
     assert words.endswith(".")
     assert any(character.isdigit() for character in words)
-
-
-def test_only_the_brief_is_published() -> None:
-    """Figures of predictions of a dataset show no published number."""
-    for key in KEYS:
-        assert publication.anchors(key) == []
 
 
 def test_a_single_run_has_no_whiskers() -> None:

@@ -26,6 +26,14 @@ def own() -> forecast.Forecast:
     return forecast.of(made.dataset(), made.dataset((1, 2, 4, 8), (8, 16, 64, 128), name="more"))
 
 
+def test_a_cluster_over_several_hosts_is_refused() -> None:
+    """The model would take their CPUs for those of one."""
+    data = made.dataset()
+    data.manifest["hosts"] = {"a": {}, "b": {}, "c": {}}
+    with pytest.raises(LabError, match="on one host"):
+        forecast.of(data)
+
+
 def test_one_server_predicts_many(own: forecast.Forecast) -> None:
     """A cluster that keeps every assumption of the model is predicted within its noise."""
     verdict = own.verdicts.set_index(["name", "metric"]).loc[(comparison.MODEL, "qps")]
@@ -44,13 +52,6 @@ def test_every_measured_point_is_predicted(own: forecast.Forecast) -> None:
     assert set(own.errors["metric"]) == {"qps", "latency_p95_ms"}
     assert own.errors["name"].nunique() == 4
     assert own.verdicts["median_pct"].notna().all()
-
-
-def test_more_clients_per_server_than_measured_are_marked(own: forecast.Forecast) -> None:
-    """A prediction beyond the clients of the fitted sweep says so."""
-    why = own.predicted.set_index(["servers", "clients"])["extrapolated"]
-    assert why[(8, 128)] == ""
-    assert "measured 1 to 64" in why[(1, 128)]
 
 
 def test_bounds_hold_the_model_and_meet_at_the_balanced_point(own: forecast.Forecast) -> None:

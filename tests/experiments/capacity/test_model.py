@@ -35,14 +35,6 @@ def test_the_laws_that_made_the_data_are_found_again():
     assert laws["tc"].background_cpus == pytest.approx(0.004, rel=0.05)
 
 
-def test_one_server_alone_predicts_many():
-    fitted = model.fit(of_one_server(), SHARES)
-    asked = points((2, 4, 8, 16))
-    wanted, predicted = model.predict(TRUTH, asked), model.predict(fitted, asked)
-    assert predicted["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.03)
-    assert list(predicted["bottleneck"]) == list(wanted["bottleneck"])
-
-
 def test_the_bottleneck_moves_from_the_server_to_the_data_nodes():
     predicted = model.predict(TRUTH, points((1, 16), (16,))).set_index("servers")
     assert predicted.loc[1, "bottleneck"] == SERVER

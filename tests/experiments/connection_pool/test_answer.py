@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from made_up import CLAIMS, Double, contrasted, double
 from ndblab.judging import answers, judge
 
@@ -29,6 +31,16 @@ def test_what_pools_do_here_is_said_where_the_claims_cannot_be_tested():
     )
     assert answer.certain[1].startswith("beside another server and under its quota, ndb")
     assert len(answer.untestable) == 2
+
+
+def test_a_host_that_binds_its_servers_divides_its_cpus():
+    """Quotas can be lifted for a contrast; a binding is not."""
+    dataset = measured(9)
+    dataset = replace(dataset, budget="pinned", host={**dataset.host, "logical_cpus": 256})
+    said = str(answered(dataset))
+    assert "undivided" not in said
+    assert "only 256" not in said
+    assert "With 256 CPUs" in said
 
 
 def test_nothing_is_certain_before_there_is_an_interval():

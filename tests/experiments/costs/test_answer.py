@@ -58,7 +58,7 @@ def test_what_ends_the_rise_follows_from_how_busy_cpus_are(busy_pct: float, word
     """A full host says nothing of the server's own limit, an idle one does."""
     text = said(world.dataset(busy_pct=busy_pct))
     assert "stops gaining at 8 clients, 6." in text
-    assert "(published: 32 clients, 2.3 for each CPU)" in text
+    assert "(published: 32 clients, 2.3 for each CPU that mysqld used)" in text
     assert words in text
 
 

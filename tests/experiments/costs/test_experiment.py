@@ -14,12 +14,6 @@ def planned(profile: str = "quick", **size):
     return EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size(profile, size), pd.DataFrame())
 
 
-def test_no_process_has_a_quota():
-    """Costs under quotas would be those of throttling."""
-    assert EXPERIMENT.budget == "shared"
-    assert not any(variant.quotas for variant in EXPERIMENT.variants)
-
-
 @pytest.mark.parametrize(
     ("profile", "per_server", "total"), [("quick", 8, 64), ("brief", 32, 1024)]
 )

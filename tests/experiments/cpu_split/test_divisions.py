@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from drawn import outside, title, written
 from ndblab import dataset
-from ndblab.design import catalogue, time_needed
+from ndblab.design import catalogue
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import SHARES_PCT
@@ -40,15 +39,6 @@ def test_every_division_shares_one_cluster():
     divided = [v.quotas for v in EXPERIMENT.variants if v.quotas["sql"] is not None]
     assert [2 * q["ndbmtd"] + q["sql"] for q in divided] == pytest.approx([1.0] * len(SHARES_PCT))
     assert all(q["mysqld"] is None for q in divided)
-
-
-def test_the_quick_profile_takes_fourteen_minutes_at_most():
-    """By the lab's own estimate, with every block."""
-    size = EXPERIMENT.size("quick")
-    planned = EXPERIMENT.contrasts(EXPERIMENT, size, pd.DataFrame())
-    blocks_s = [c.blocks * time_needed.block_s(c, EXPERIMENT, size) for c in planned]
-    assert len(planned) == len(SHARES_PCT) - 1
-    assert time_needed.sweep_s(EXPERIMENT, size) + sum(blocks_s) < 14 * 60
 
 
 def test_the_law_is_that_of_the_tighter_side():

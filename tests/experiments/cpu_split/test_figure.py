@@ -18,7 +18,7 @@ EXPERIMENT = catalogue.find("cpu-split")
 RATIOS = {10: 1.8, 17: 1.2, 35: 1.4, 50: 2.0}
 
 
-def drawn(clients: dict[int, int], spread: float = 0.01):
+def drawn(clients: dict[int, int], spread: float = 0.01, earlier: list[tuple] = ()):
     """Draw a quarter with 64 clients over other shares with these numbers of clients."""
     slices = [
         made_up_slices.of(
@@ -33,7 +33,7 @@ def drawn(clients: dict[int, int], spread: float = 0.01):
         "runs": small_runs.swept(EXPERIMENT, 3, lambda _: 1000.0, spread),
         "slices": pd.concat(slices, ignore_index=True),
         "law": pd.DataFrame(columns=analysis.Law._fields),
-        "earlier": pd.DataFrame(columns=["contrast", "low", "high"]),
+        "earlier": pd.DataFrame(earlier, columns=["contrast", "low", "high"]),
     }
     return figures.draw("cpu-split", tables, [], caption())
 
@@ -48,6 +48,13 @@ def test_the_title_names_the_clients_of_each_side() -> None:
     assert title(figure) == "A quarter of the CPUs for data nodes beats 10, 17, 35 and 50 %"
     assert "25 % over 35 %, 64 clients over 32" in written(figure)
     assert outside(figure) == []
+
+
+def test_an_earlier_recording_that_decided_the_opposite_is_no_agreement() -> None:
+    """Like one that decided nothing, it is named; one that agrees is not."""
+    once = title(drawn({}, earlier=[("25-over-35", 0.5, 0.6), ("25-over-50", 1.5, 1.6)]))
+    assert "35 % in this recording only" in once
+    assert "50 % in this" not in once
 
 
 def test_whiskers_are_whole_unless_they_would_squeeze_the_lines() -> None:

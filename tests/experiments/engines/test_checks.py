@@ -10,10 +10,10 @@ from made_up import Double, contrasted, double, verdict
 from ndblab.judging import answers, judge, publication, releases
 
 
-def compared(gain: float, first: str, second: str) -> Double:
+def compared(gain: float, first: str, second: str, blocks: int = 9) -> Double:
     """Two engines with a ratio of throughput."""
     sides = {"a": (1, 32, {"qps": 1000.0 * gain}), "b": (1, 32, {"qps": 1000.0})}
-    dataset = contrasted(double(), "indexstat", sides, claims=("D-indexstat",))
+    dataset = contrasted(double(), "indexstat", sides, blocks=blocks, claims=("D-indexstat",))
     versions = {"ndb": first, "second_ndb": second}
     return replace(dataset, manifest={**dataset.manifest, "versions": versions})
 
@@ -42,6 +42,13 @@ def test_the_answer_names_both_engines(second: str, words: str) -> None:
     assert words in said
     assert ("against NDB Cluster 9.7.4" in said) == (second != "9.7.4")
     assert ("compare one with itself" in said) == (second == "9.7.4")
+
+
+def test_without_an_interval_two_installations_do_not_differ() -> None:
+    """One block has a ratio, but decides nothing."""
+    data = compared(1.1, "9.7.4", "9.7.4", blocks=1)
+    judged = judge.judge(data, ["D-indexstat"], publication.claims())
+    assert "no certain difference" in str(answers.answer("engines", judged, data))
 
 
 def test_releases_are_told_by_their_series() -> None:

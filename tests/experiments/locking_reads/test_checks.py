@@ -48,13 +48,6 @@ def test_locks_where_there_should_be_none_contradict_it():
     assert "none in READ COMMITTED" in row.reason
 
 
-def test_without_locks_it_is_unknown():
-    """A failed run has no locks, which is not none."""
-    data = dataset(locks(AS_PUBLISHED))
-    data.locks = data.locks.iloc[:0]
-    assert verdict(data, "L-uservar").verdict == "unknown"
-
-
 def test_the_answer_names_statements_without_locks():
     """At the isolation level that releases them."""
     data = dataset(locks(AS_PUBLISHED))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 
 import made_up_slices
 import small_runs
-from drawn import HOST, caption, line_like, outside, said, title, written
+from drawn import caption, line_like, said, title, written
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -22,8 +21,6 @@ KEY = "network-cost"
 EXPERIMENT = catalogue.find(KEY)
 QPS = dict(zip(network.KINDS, (1000.0, 900.0, 800.0, 1200.0), strict=True))
 OF_NAMESPACES = {"place": pd.Series(["namespaces"])}
-NAMESPACES = "5 network namespaces of one machine, which share its CPUs: "
-NAMESPACES += "a (management, load), b (data, sql), c (data, sql), d (sql), e (sql); "
 
 
 def qps(point: Point) -> float:
@@ -78,13 +75,6 @@ def test_what_one_cluster_start_says_is_marked() -> None:
     made["slices"]["start"] = blocks.where(several, blocks.min())
     words = said(figures.draw(KEY, made, [], caption()))
     assert "Measured in one cluster start only: clients on another host than their server." in words
-
-
-def test_no_text_leaves_the_figure() -> None:
-    """Five hosts fit into the provenance."""
-    long = dataclasses.replace(caption(), host_line=NAMESPACES + HOST)
-    figure = figures.draw(KEY, tables() | OF_NAMESPACES, [], long)
-    assert outside(figure) == []
 
 
 def test_namespaces_are_not_called_hosts() -> None:

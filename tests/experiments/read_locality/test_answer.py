@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from experiments.read_locality import made_up
 from made_up import CLAIMS
 from ndblab.judging import answers, judge
@@ -36,6 +38,15 @@ def test_a_p95_that_grows_is_told():
     told = answered(slower=1.2).certain[5]
     assert told.startswith("on one host, full replication instead of read backup raised p95 by ")
     assert "p95" not in str(answered())
+
+
+def test_several_hosts_are_not_called_one():
+    """That is where locality matters."""
+    data = made_up.dataset()
+    data = replace(data, manifest=data.manifest | {"hosts": {"db1": {}, "db2": {}}})
+    answer = answers.answer("read-locality", judge.judge(data, IDS, CLAIMS), data)
+    assert "Over several hosts, full replication" in str(answer)
+    assert "on one host" not in str(answer).lower()
 
 
 def test_nothing_is_certain_before_there_is_an_interval():

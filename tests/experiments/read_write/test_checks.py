@@ -90,12 +90,6 @@ def test_cpus_of_servers_are_read_off_where_no_quota_divides_them(pct: float, ex
     assert row.measured == pytest.approx(pct / 50)
 
 
-@pytest.mark.parametrize("name", ["R-rw-servers", "R-filter-gain", "R-filter-servers"])
-def test_a_dataset_without_these_contrasts_decides_nothing(name: str):
-    """A sweep of point selects never stands for them."""
-    assert decided(double(), name).verdict == "unknown"
-
-
 def swept(**more: Any) -> Double:
     return replace(double(), runs=made_up.runs(), **more)
 

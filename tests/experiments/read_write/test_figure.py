@@ -39,6 +39,11 @@ def test_no_text_leaves_the_figure_of_single_runs() -> None:
     assert outside(draw(made_up.tables(1))) == []
 
 
+def test_a_ratio_without_an_interval_is_no_finding() -> None:
+    """The title says that it has none."""
+    assert title(draw(made_up.tables(blocks=2))).endswith("(no interval)")
+
+
 def test_what_was_not_measured_is_said() -> None:
     """Plain read/write alone draws, with its best throughput as the answer."""
     runs = TABLES["runs"]

@@ -66,6 +66,14 @@ def test_data_nodes_have_a_quota_too():
     assert most[16] == pytest.approx(2e6 * 64 / 256 / least_us, rel=0.02)
 
 
+def test_servers_whose_runs_all_failed_have_a_panel():
+    """What quotas allow them needs no run of theirs."""
+    data = tables()
+    data["runs"].loc[data["runs"]["servers"] == 16, "status"] = "errors: 12"
+    figure = figures.draw("6", data, [], caption())
+    assert len(re.findall(r"quotas \d", written(figure))) == len(SERVERS)
+
+
 def test_figure_6_shows_what_quotas_allow_where_there_are_quotas():
     """A labelled line in each panel, and how far the most servers stay below it."""
     data = tables()

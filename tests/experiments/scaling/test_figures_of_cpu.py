@@ -149,6 +149,8 @@ def test_figures_4_and_5_carry_the_published_numbers_on_the_same_axes() -> None:
     cpu = draw("4", tables()).axes[1]
     marks = [float(line.get_ydata()[0]) for line in cpu.lines if line.get_marker() == "*"]
     assert marks == pytest.approx([1400 / 256, 2500 / 256, 3000 / 256])
+    assert cpu.get_xlim()[1] > 128, "the stars are in sight"
+    assert cpu.get_ylim()[1] > max(marks)
     ratios = draw("5", tables()).axes[1]
     marks = [float(line.get_xdata()[0]) for line in ratios.lines if line.get_marker() == "*"]
     assert marks == pytest.approx([40 / 21, 40 / 15])
@@ -246,12 +248,6 @@ def test_what_a_thread_can_reach_is_said() -> None:
     assert pinned.axes[0].get_xlim()[1] > 100
 
 
-@pytest.mark.parametrize("key", ["4", "5", "9"])
-def test_no_text_leaves_the_figure(key: str) -> None:
-    """Titles, axes, labels and notes stay inside the picture."""
-    assert outside(draw(key, tables())) == []
-
-
 def test_words_for_those_who_cannot_see_it() -> None:
     """Descriptions hold the measured numbers and the published ones."""
     data = tables()
@@ -273,6 +269,15 @@ def test_a_dataset_without_threads_is_refused() -> None:
     data["ndb_threads"] = data["ndb_threads"].iloc[:0]
     with pytest.raises(LabError, match="nothing to draw"):
         draw("5", data)
+
+
+def test_each_of_four_data_nodes_has_a_shade() -> None:
+    """An attached cluster may have more than two."""
+    data = tables()
+    more = data["ndb_threads"].assign(node_id=data["ndb_threads"]["node_id"] + 2)
+    data["ndb_threads"] = pd.concat([data["ndb_threads"], more], ignore_index=True)
+    keys = draw("9", data, "attached").axes[0].get_legend().get_patches()
+    assert len({key.get_facecolor() for key in keys}) == 4
 
 
 @pytest.mark.parametrize("key", ["4", "5", "9"])

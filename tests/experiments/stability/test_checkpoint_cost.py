@@ -14,6 +14,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability import checkpoints
 from ndblab.experiments.stability.checkpoints import Span
+from ndblab.machine import interference as company
 
 
 def runs_of(**given) -> cost.Repeats:
@@ -27,6 +28,23 @@ def test_what_a_checkpoint_takes_is_found() -> None:
     truth = 1 - 0.2 * LASTS_S / CYCLE_S
     assert kept.low < truth < kept.high
     assert kept.high - kept.low < 0.01
+
+
+def test_one_cycle_has_no_interval_to_print() -> None:
+    """Of three checkpoints, only the middle one has a gap on both sides."""
+    said = cost.describe_taken(runs_of(seconds=60))
+    assert "of their CPU" in said
+    assert "nan" not in said
+
+
+def test_disturbed_runs_do_not_count_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the verdicts; alone they are still shown."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    dataset = repeated(3)
+    cycles = len(cost.of_longest(dataset.runs, dataset.tables).throughput)
+    some, every = (dataset.runs.assign(company_pct=pct) for pct in ([0.0, 90.0, 0.0], 90.0))
+    assert len(cost.of_longest(some, dataset.tables).throughput) == cycles * 2 / 3
+    assert len(cost.of_longest(every, dataset.tables).throughput) == cycles
 
 
 def test_long_cycles_count_by_their_time() -> None:

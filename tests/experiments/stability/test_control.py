@@ -40,9 +40,46 @@ def test_what_a_python_says_when_it_fails_is_no_second():
     assert control.status({"control": control.parse(WRITTEN, 0.0)}, 1e6) == "ok"
 
 
+def cluster_in(folder: Path, machine: object = LOCAL, *roles: str) -> SimpleNamespace:
+    """A cluster whose processes of these roles are on this machine."""
+    pids = [(role, 2, 1, "") for role in roles]
+    site = SimpleNamespace(machine=machine)
+    return SimpleNamespace(
+        machine=LOCAL, folder=folder, pids=lambda: pids, site=lambda host: site
+    )  # fmt: skip
+
+
+def test_a_control_elsewhere_says_nothing_of_the_data_nodes(tmp_path: Path):
+    """So none runs: where they are on another host, or nobody knows where."""
+    for machine, role in ((object(), "ndbmtd"), (LOCAL, "mysqld")):
+        cluster = cluster_in(tmp_path, machine, role)
+        begun = control.read(cluster, None)
+        assert begun is None
+        assert control.tables(begun, cluster, None) == {}
+
+
+def test_the_seconds_are_those_of_the_run():
+    """A control begins before the clients connect: 10 s before a run of 180 s here."""
+    fast = [0.005] * 10 + [0.01] * 180
+    rows = {"run_id": "r", "t_s": range(1, 191), "steps": 1000, "cpu_s": fast}
+    speed = control.of_run(pd.DataFrame(rows), pd.Series({"run_id": "r", "duration_s": 180.0}))
+    assert len(speed) == 180
+    assert speed.nunique() == 1
+    assert (speed.index[0], speed.index[-1]) == (1, 180)
+
+
+def test_a_control_that_ended_early_does_not_vouch_for_the_run():
+    """Whatever the claim, the rest of the hour might have been the host's."""
+    data = with_control(long_run(spread=0.03), 0.01)
+    data.control = data.control.head(20)
+    row = verdict(data, "F1-stable")
+    assert row.verdict == "not testable here"
+    assert "too few seconds" in row.reason
+
+
 def test_the_program_works_a_little_every_second(tmp_path: Path):
     """About 1 % of a CPU, and it ends with its run."""
-    cluster = SimpleNamespace(machine=LOCAL, folder=tmp_path)
+    cluster = cluster_in(tmp_path, LOCAL, "ndbmtd")
     begun = control.read(cluster, None)
     time.sleep(3.5)
     seconds = control.tables(begun, cluster, None)["control"]

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from experiments.tpc_h import made_up
+from made_up import Double
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.formatting import plain
@@ -43,6 +44,14 @@ def test_without_a_block_the_sweep_gives_a_ratio_without_an_interval() -> None:
     assert (query["blocks"], query["gain"]) == (0, "open")
 
 
+def test_times_are_those_of_the_ratio() -> None:
+    """A sweep of another minute would contradict it."""
+    made = made_up.tables({5: 6.0}, blocks=4)
+    made["runs"].loc[made["runs"]["variant"] == "default", "qps"] /= 100
+    query = pushdown.table(**made).iloc[0]
+    assert query["unpushed_ms"] / query["pushed_ms"] == pytest.approx(query["ratio"], rel=0.01)
+
+
 def test_a_query_that_fails_on_one_side_has_no_ratio_but_a_reason() -> None:
     """A wrong result gives no number, however fast it was."""
     made = made_up.tables({5: 6.0, 6: 1.0})
@@ -53,6 +62,19 @@ def test_a_query_that_fails_on_one_side_has_no_ratio_but_a_reason() -> None:
     assert queries["ratio"].isna().tolist() == [True, False]
     assert list(queries["why"]) == [WRONG, ""]
     assert pushdown.wrong(made["slices"], made["runs"]) == [WRONG]
+
+
+def test_a_query_that_ran_out_of_time_is_not_called_unchanged() -> None:
+    """It may gain most of all: without pushed joins, it took too long to compare."""
+    made = made_up.tables({3: 4.0, 5: 6.0}, blocks=6)
+    for name in ("slices", "runs"):
+        off = (made[name]["workload"] == "tpc_h_q05") & (made[name]["variant"] == "no-pushdown")
+        made[name].loc[off, "status"] = "Q5 took longer than 60 s"
+    size = {"profile": {"tables": 8, "table_size": 10_830}}
+    data = Double(**made, budget="shared", manifest=size)
+    text = str(answers.answer("tpc-h", pd.DataFrame({"id": [], "verdict": []}), data))
+    assert "no clear change" not in text
+    assert "Q5 has no ratio: Q5 took longer than 60 s" in text
 
 
 def test_a_dataset_of_other_workloads_is_missing_data() -> None:

@@ -17,7 +17,6 @@ from ndblab.experiments.tpc_h import load as generator
 from ndblab.experiments.tpc_h import loading, queries
 from ndblab.planning import profile
 from ndblab.planning.point import Point
-from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Command, Job
 from spawning import Cluster
 
@@ -33,11 +32,6 @@ def job(folder: str = "/x", **options: object) -> Job:
     size = profile.get("smoke", {"warmup_s": 0, "duration_s": 1, "tables": 8, "table_size": 10_830})
     server = SimpleNamespace(socket=f"{folder}/mysql.1.sock", data_dir=f"{folder}/mysqld.1")
     return Job(None, size, Point(1, 1, workload="tpc_h_q05"), [server], options=options)
-
-
-def test_every_query_has_this_generator() -> None:
-    """It is found by the beginning of a workload's name."""
-    assert registry.find("tpc_h_q01") is registry.find("tpc_h_q22") is generator
 
 
 def test_commands_name_what_is_asked_for() -> None:

@@ -76,6 +76,8 @@ def test_every_statement_names_the_engine_and_ends_with_the_options() -> None:
         ("orders", 14_999, 0.01, "15000 in orders"),
         ("partsupp", 700, 0.001, ""),
         ("partsupp", 7_900, 0.01, "8000 in partsupp"),
+        ("part", 57_999, 0.29, ""),
+        ("partsupp", 231_996, 0.29, ""),
         ("lineitem", 60_175, 0.01, ""),
         ("lineitem", 30_000, 0.01, "60012 in lineitem"),
     ],
@@ -86,7 +88,7 @@ def test_too_few_rows_are_noticed(table: str, rows: int, scale: float, wrong: st
 
 
 ORDERED = Query(5, "", ("n",), False)
-LIMITED = Query(3, "", ("n",), True)
+LIMITED = Query(3, "LIMIT 5", ("n",), True)
 UNORDERED = Query(6, "", (), False)
 COLUMNS = ["n", "name"]
 EXPECTED = [["3", "a"], ["2", "b"], ["2", "c"], ["1", "d"], ["1", "e"]]
@@ -127,6 +129,13 @@ def test_a_limit_may_cut_off_either_of_equal_rows() -> None:
     assert queries.difference(LIMITED, COLUMNS, last, EXPECTED) == ""
     inside = [["3", "x"], *EXPECTED[1:]]
     assert "should not be there" in queries.difference(LIMITED, COLUMNS, inside, EXPECTED)
+
+
+def test_a_result_below_its_limit_is_compared_whole() -> None:
+    """Nothing was cut off, so no other row may be the last."""
+    short = Query(18, "LIMIT 100", ("n",), True)
+    last = [*EXPECTED[:4], ["1", "f"]]
+    assert "should not be there" in queries.difference(short, COLUMNS, last, EXPECTED)
 
 
 def test_a_result_of_one_row_needs_no_order() -> None:

@@ -33,7 +33,18 @@ def test_steal_and_company_disturb_runs():
         run_id=list("abcde"), host_steal_pct=[0.0, 3.1, 0.0, 2.9, nan],
         company_pct=[0.0, 0.0, 31.0, 4.9, nan],
     )  # fmt: skip
-    assert disturbed.runs(runs) == ["b", "c"]
+    manifest = {"variants": {"default": {}, "kill": {"fault": {}}}}
+    assert disturbed.runs(runs.assign(variant="default"), manifest) == ["b", "c"]
+    assert disturbed.runs(runs.assign(variant="kill"), manifest) == []
+
+
+def test_steal_disturbs_no_duet_and_company_does():
+    """Both sides of a duet lose what the hypervisor takes, but not what another process does."""
+    slices = table(
+        contrast=["x"] * 2, block=[1, 2], host_steal_pct=[9.0, 9.0], company_pct=[0.0, 31.0]
+    )
+    assert disturbed.blocks(slices, contrast("x", design="duet")) == [2]
+    assert disturbed.blocks(slices, contrast("x")) == [1, 2]
 
 
 def test_a_block_is_disturbed_by_any_of_its_slices():
@@ -45,7 +56,8 @@ def test_a_block_is_disturbed_by_any_of_its_slices():
     assert disturbed.blocks(slices, contrast("x")) == [2]
     runs = table(run_id=["a"], host_steal_pct=[4.0])
     both = [contrast("x"), contrast("y")]
-    assert disturbed.described(SimpleNamespace(runs=runs, slices=slices), both) == (
-        "1 run and 2 blocks"
-    )
-    assert not disturbed.described(SimpleNamespace(runs=runs[:0], slices=slices[:0]), both)
+    runs, manifest = runs.assign(variant="default"), {"variants": {"default": {}}}
+    data = SimpleNamespace(runs=runs, slices=slices, manifest=manifest)
+    assert disturbed.described(data, both) == "1 run and 2 blocks"
+    data = SimpleNamespace(runs=runs[:0], slices=slices[:0], manifest=manifest)
+    assert not disturbed.described(data, both)

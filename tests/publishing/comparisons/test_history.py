@@ -61,6 +61,15 @@ def test_the_page_shows_each_comparison_and_a_picture(runs: Path, tmp_path: Path
     assert len(list((tmp_path / "figures").glob("*.png"))) == 2
 
 
+def test_a_page_shades_the_band_of_the_user(runs: Path, tmp_path: Path, monkeypatch) -> None:
+    """What counted as equivalent is what its title rests on."""
+    shaded = []
+    monkeypatch.setattr(history, "band", lambda data: 0.05)
+    monkeypatch.setattr(figure, "png", lambda entries, within: shaded.append(within) or b"")
+    pages.write_in_report(tmp_path, history.read(runs))
+    assert set(shaded) == {0.05}
+
+
 def test_intervals_stand_below_each_other_with_their_host(runs: Path) -> None:
     """Where there are several hosts, the label says which."""
     first, *_ = (one for one in history.read(runs) if len(one.entries) == 2)

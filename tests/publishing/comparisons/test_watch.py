@@ -34,7 +34,8 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
         return SimpleNamespace(basedir=Path("/opt/ndb"), ndb_version=made.version,
                                product=f"NDB {made.version}")  # fmt: skip
 
-    def compare(request: Request) -> tuple[str, int]:
+    def compare(request: Request, notebook: object = None) -> tuple[str, int]:
+        assert notebook is not None, "the report reads the band from it"
         made.typed.append([dict(files.read(Path(side))[0]) for side in request.words])
         made.options.append(request)
         number = len(made.typed)
@@ -55,6 +56,24 @@ def test_a_baseline_without_an_engine_has_the_installed_one(lab: SimpleNamespace
     baseline = Baseline.of("nightly")
     assert baseline.side == {"engine": "/opt/ndb", "ndb_batch_size": "64K"}
     assert baseline.load == {"ndb": "9.7.4", "workload": "oltp_read_write"}
+
+
+@pytest.mark.parametrize("wrong", [{"within": "0"}, {"workload": "typo.sql"}, {"clients": "abc"}])
+def test_a_load_that_cannot_be_is_refused_before_it_is_saved(lab, wrong: dict[str, str]) -> None:
+    """After the upgrade the old state may be gone."""
+    with pytest.raises(LabError):
+        watch.save("nightly", [], wrong)
+    assert not (Baseline.of("nightly").folder / "baseline.toml").exists()
+
+
+def test_a_baseline_saved_anew_begins_a_new_history(lab: SimpleNamespace) -> None:
+    """Comparisons with another side say nothing of what has changed since."""
+    lab.faster = [1.05, 0.9]
+    for side in ([], ["servers=2"]):
+        watch.save("nightly", side, {})
+        text, _ = watch.compare("nightly", ["ndb_batch_size=64K"])
+    assert "This has changed" not in text
+    assert len(Baseline.of("nightly").entries) == 1
 
 
 def test_what_is_now_is_compared_under_the_stored_load(lab: SimpleNamespace) -> None:
@@ -94,18 +113,10 @@ def test_the_answer_for_programs_has_the_change_and_the_trend(lab: SimpleNamespa
     assert json.loads(same) == {"outcome": "alike", "baseline": "nightly", "exit_status": status}
 
 
-def test_nothing_is_measured_where_nothing_differs(lab: SimpleNamespace) -> None:
-    """The same programs with the same settings."""
-    watch.save("nightly", [], {})
-    text, status = watch.compare("nightly", [])
-    assert (status, lab.typed) == (0, [])
-    assert "Nothing differs" in text
-
-
 def test_a_side_that_names_what_the_other_has_by_default_passes(lab, monkeypatch) -> None:
     """The programs know it; a gate does not stop for it."""
 
-    def alike(request: Request) -> tuple[str, int]:
+    def alike(request: Request, notebook: object = None) -> tuple[str, int]:
         raise Alike("The two sides differ in nothing")
 
     watch.save("nightly", ["ndb_force_send=on"], {})

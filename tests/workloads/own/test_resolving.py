@@ -83,6 +83,7 @@ def test_a_schema_is_loaded_by_the_client(tmp_path, monkeypatch):
     [_, _, line] = made.generator.prepare_command(job(made.name)).argv
     assert line.startswith("exec /bin/mysql --no-defaults --password= --socket=/s/1.sock")
     assert line.endswith(f"sbtest < '{schema}'")
+    assert " --default-character-set=utf8mb4 " in line
 
 
 def test_a_slow_log_is_replayed_from_a_file_of_its_statements(cache):

@@ -8,6 +8,14 @@ from ndblab.error import LabError
 from ndblab.workloads.own import sql_file
 from ndblab.workloads.own.placeholder import AGAIN, CHOICE, INT, TEXT, ZIPF
 
+
+@pytest.mark.parametrize("name", ["shard-", "größ ", "2024", "ö"])
+def test_a_placeholder_in_a_quoted_name_is_part_of_it(name: str):
+    """Whatever stands before its colon."""
+    [unit] = sql_file.parse(f"SELECT c FROM `{name}:int(1,4)`;", "q.sql")
+    assert unit.statements[0].example(unit.named) == f"SELECT c FROM `{name}1`"
+
+
 ORDERS = """\
 -- Orders of a shop; a comment with a semicolon.
 -- weight: 3

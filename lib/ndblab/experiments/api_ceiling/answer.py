@@ -21,6 +21,8 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     costs = interfaces.costs(dataset.runs, dataset.processes)
     best = costs.loc[costs.groupby("variant", sort=False)["qps"].idxmax()]
     rates = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
+    budgets = {"shared": " with all CPUs", "scaled": " under CPU quotas"}
+    with_cpus = budgets.get(dataset.budget, "")
     few = _with_few_clients([*dataset.earlier, dataset])
     did = f"with {_clients(dataset)}equal CPU time, clients' included, the NDB API did"
     return [
@@ -30,7 +32,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             f"{did} only {{value}} times the lookups of SQL {{interval}}{few}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
-        f"key lookups/s with all CPUs: {'; '.join(rates)}{within_one_start(dataset.slices)}",
+        f"key lookups/s{with_cpus}: {'; '.join(rates)}{within_one_start(dataset.slices)}",
         Advice("Where key lookups use up the CPUs, try the NDB API"),
     ]
 

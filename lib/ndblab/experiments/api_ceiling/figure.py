@@ -35,7 +35,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         clients = count(int(most["clients"].iloc[0]), "client")
         label = f"CPU of a lookup with {clients}, \N{MICRO SIGN}s"
         bars.stacked(cost, most.assign(name=names), bars.CPU_BY_ROLE, label)
-    notes = [intervals.described(means["runs"])]
+    notes = [intervals.described(means["runs"], least=2)]
     most_recordings = int(ratios["recordings"].max()) if len(ratios) else 1
     if most_recordings > 1:
         notes.append(f"Ratios: {most_recordings} recordings together. Below: the newest alone.")

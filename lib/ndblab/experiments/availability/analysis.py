@@ -81,8 +81,8 @@ def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
     steps = np.diff(ends[ends < fault_s])
     since = operations["t_s"] >= fault_s
     given_up = outcome.isin(GIVEN_UP)
-    served_s = events.loc[(kind == SERVED) & (events["t_s"] >= fault_s), "t_s"].max()
-    during_s = (fault_s, end_s if math.isnan(served_s) else min(float(served_s), end_s))
+    served_s = _all_served_s(events[events["t_s"] >= fault_s])
+    during_s = (fault_s, end_s if math.isnan(served_s) else min(served_s, end_s))
     spans = {"before": (0.0, fault_s), "during": during_s, "after": (during_s[1], end_s)}
     phases = {name: _phase(ok, *span) for name, span in spans.items()}
     return Outage(
@@ -96,10 +96,18 @@ def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
         retried=int(((operations["attempts"] > 1) & ~given_up & since).sum()),
         gave_up_clients=int(operations.loc[given_up & since, "client"].nunique()),
         restarted_s=float(events.loc[kind == RESTART, "t_s"].min()) - fault_s,
-        served_again_s=float(served_s) - fault_s,
+        served_again_s=served_s - fault_s,
         **{f"qps_{name}": phase[0] for name, phase in phases.items()},
         **{f"p95_{name}_ms": phase[1] for name, phase in phases.items()},
     )
+
+
+def _all_served_s(events: pd.DataFrame) -> float:
+    """Return when the last node served again; NaN if one that was hit or restarted never did."""
+    kind = events["event"].astype(str)
+    hit = events[kind.isin((FAULT, RESTART))].groupby("node_id")["t_s"].max()
+    served = events[kind == SERVED].groupby("node_id")["t_s"].max()
+    return float(served.max()) if (served.reindex(hit.index) >= hit).all() else math.nan
 
 
 def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from ndblab.experiments.availability.words import (
     silences,
     worded,
 )
-from ndblab.formatting import change, count, plain
+from ndblab.formatting import change, count, listed, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause
 from ndblab.judging.verdict import INCONCLUSIVE
@@ -57,20 +57,21 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "A-node-loss",
             "a killed data node made no client give up after one retry"
             + _gap(gaps_s, "kill-data-node"),
-            "a killed data node made {value} clients give up",
+            _noticed(outages, "kill-data-node"),
             "whether clients never notice the kill of a data node",
         ),
         Clause(
             "A-online",
             "a rolling restart, without an upgrade, made none give up"
             + _gap(gaps_s, "rolling-restart"),
-            "a rolling restart made {value} clients give up",
+            _noticed(outages, "rolling-restart"),
             "whether clients never notice a rolling restart",
         ),
         Clause(
             "A-separate",
             "a killed mysqld made no query fail on the other and stopped no data node",
-            "a killed mysqld made {value} queries fail on the other",
+            "a killed mysqld disturbed others: at most {value} queries failed on the other, or a "
+            "data node stopped, or data were wrong",
             "whether a killed mysqld never disturbs others",
         ),
         *_advice(gaps_s, lost, unread),
@@ -94,7 +95,8 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "A-arbitration",
             "of two data nodes cut off from each other, exactly one went on",
-            "after {value} partitions, the wrong nodes went on: not just the arbitration's winner",
+            "after {value} partitions, not just the arbitration's winner went on, or data were "
+            "wrong",
             "which data nodes survive a partition",
         ),
         *_partitions(outages, table),
@@ -125,6 +127,16 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             else []
         ),
     ]
+
+
+def _noticed(outages: pd.DataFrame, fault: str) -> str:
+    """Say what the worst runs of a fault did to clients and to data."""
+    runs = outages[outages["fault"] == fault]
+    gave_up, gap_s, wrong = (runs[of].max() for of in ("gave_up_clients", "longest_gap_s", "wrong"))
+    did = [f"made {count(int(gave_up), 'client')} give up"] if gave_up > 0 else []
+    did += [f"stopped service for {plain(gap_s)} s"] if gap_s > _LONG_GAP_S else []
+    did += [f"left {count(int(wrong), 'error')} in data or reads"] if wrong > 0 else []
+    return f"{worded(fault)} {listed(did) if did else 'was noticed in an earlier recording'}"
 
 
 def _outages(dataset: Dataset) -> pd.DataFrame:

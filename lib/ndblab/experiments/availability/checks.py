@@ -121,6 +121,8 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
     text += f"began to cut it off (latest: {fault.replace('-', ' ')}); "
     text += f"{count(len(took), 'declaration')} in {count(len(runs), 'run')}; "
     text += f"intervals of {HEARTBEAT_S:g} s, dated to {DATED * HEARTBEAT_S:g} s"
+    if finding.verdict == INCONCLUSIVE and not missing:
+        text += "; more runs cannot decide what is this close to five intervals"
     return replace(finding, numbers=text, measured=dated, trials=len(runs))
 
 

@@ -26,15 +26,23 @@ _BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", words.LOST_HOS
 def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return the most servers and clients under every fault, or under two in the smoke profile.
 
-    LabError if there is one server only: the service cannot continue without it.
+    LabError unless there are two servers: the service cannot continue without its only one, and
+    the faults act on two.
     """
     servers, clients = max(size.servers), max(size.clients)
     if servers < 2:
         raise LabError(
             "A service with a single MySQL server cannot survive losing it",
             found="--servers 1",
-            expected="at least 2",
-            next_step="Use more --servers, or drop the option.",
+            expected="2",
+            next_step="Drop the option --servers.",
+        )
+    if servers > 2:
+        raise LabError(
+            "The faults act on two MySQL servers, and would leave others out",
+            found=f"--servers {servers}",
+            expected="2",
+            next_step="Drop the option --servers.",
         )
     faults = [variant.name for variant in experiment.variants if variant.fault]
     return tuple(

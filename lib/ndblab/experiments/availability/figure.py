@@ -131,8 +131,10 @@ def _answer(outages: pd.DataFrame) -> str:
     """
     gaps_s = outages.groupby("fault", sort=False)["longest_gap_s"]
     most = gaps_s.max().idxmax()
-    title = f"{worded(most)[:1].upper()}{worded(most)[1:]} stopped clients for "
-    title += f"{_span(gaps_s.get_group(most))} s"
+    title = f"{worded(most)[:1].upper()}{worded(most)[1:]} stopped "
+    span = f"clients for {_span(gaps_s.get_group(most))} s"
+    # That stop ends only when the lab ends it.
+    title += "the cluster until the lab restarted it" if most == LOST_ARBITRATOR else span
     if most in (silent := silences(gaps_s.groups)):
         gap = _span(outages.loc[outages["fault"].isin(silent), "longest_gap_s"])
         title = f"A data node that fell silent stopped clients for {gap} s"
@@ -222,7 +224,8 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
         labels = {float(done["t_s"].iloc[0]): f"{first}, then {more} more" if more else first}
     words = {(t_s - run["fault_s"], "--"): text for t_s, text in labels.items()}
     if len(served):
-        text = "serves again" if len(served) == 1 else "all serve again"
+        is_whole = len(served) > 1 and not math.isnan(run["served_again_s"])
+        text = "all serve again" if is_whole else "serves again"
         words[float(served["t_s"].iloc[-1]) - run["fault_s"], ":"] = text
     for dashes, marked in (("--", done), (":", served)):
         for t_s in marked["t_s"]:

@@ -87,7 +87,7 @@ def find(cluster: Cluster, name: str) -> Node:
             f"The cluster has no {name}, which the fault acts on",
             found=", ".join(by_name),
             expected=name,
-            next_step="Use at least 2 --servers.",
+            next_step="Use --servers 2.",
         )
     return by_name[name]
 
@@ -162,13 +162,14 @@ def measure(cluster: Cluster, job: Job, repeat: int, fault: Fault) -> measured_r
     """Load a cluster, inject a fault, and read what the cluster holds afterwards.
 
     The load runs for the profile's seconds before the fault, then until the last action is done,
-    then for half of the profile's seconds. LabError if the load fails, or the cluster fails
-    before any fault.
+    then for half of the profile's seconds. LabError if the load fails, or a node ends before the
+    fault.
     """
     before_s = job.profile.warmup_s + job.profile.duration_s
     status, marks, tables = OK, [], {}
     with measured_run.under_load(cluster, job) as measured:
         time.sleep(before_s)
+        cluster.check_alive()
         try:
             for mark in perform(cluster, fault):
                 marks.append(mark)
@@ -183,7 +184,8 @@ def measure(cluster: Cluster, job: Job, repeat: int, fault: Fault) -> measured_r
     if status == OK:
         status, tables = _recover(cluster, measured.generator)
     run = measured.result(repeat, status, marks, tables)
-    return dataclasses.replace(run, recovered=status == OK)
+    # What a fault did counts beside other work too: no run is repeated for a better outcome.
+    return dataclasses.replace(run, recovered=status == OK, disturbance="")
 
 
 def _recover(cluster: Cluster, generator: LoadGenerator) -> tuple[str, Mapping[str, pd.DataFrame]]:

@@ -33,6 +33,9 @@ WORDS = {
     NDB_IMPORT: "ndb_import",
     LOAD_LOCAL: "LOAD DATA LOCAL",
 }
+LEAST_CPU_S = 1.5
+"""Least length of a load whose CPU time counts: sampled once a second, that of a shorter one is
+partly of what ran before and after it."""
 STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
 
 
@@ -42,9 +45,10 @@ def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.
     Returns
     -------
     `run_id`, `way`, `connections`, `rows`, `duration_s`, `rows_per_s`; `<role>_us`, the CPU time of
-    a row in microseconds (NaN where none was recorded) and `cpu_us`, their sum; `checkpoints`, the
-    number of local checkpoints that were completed during the load, and `checkpoint_pct`, the
-    percentage of its time in which one was under way (NaN if none began or ended in it).
+    a row in microseconds (NaN where none was recorded, or the load was too short for it) and
+    `cpu_us`, their sum; `checkpoints`, the number of local checkpoints that were completed during
+    the load, and `checkpoint_pct`, the percentage of its time in which one was under way (NaN if
+    none began or ended in it).
     """
     good = summary.good(runs[~summary.disturbed(runs)])
     good = good[good["workload"].astype(str) == BULK_LOAD]
@@ -62,6 +66,7 @@ def of(runs: pd.DataFrame, processes: pd.DataFrame, events: pd.DataFrame) -> pd.
         }
     ).reset_index(drop=True)
     used = Usage(processes).roles.reindex(index=table["run_id"], columns=list(ROLES))
+    used.loc[(table["duration_s"] < LEAST_CPU_S).to_numpy()] = math.nan
     for role in ROLES:
         table[f"{role}_us"] = 1e4 * used[role].to_numpy() / table["rows_per_s"]
     table["cpu_us"] = table[[f"{role}_us" for role in ROLES]].sum(axis=1, skipna=False)

@@ -32,13 +32,14 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         bars.stacked(cost, known, bars.CPU_BY_ROLE, "CPU time of a row, \N{MICRO SIGN}s")
     title = _title(means, ratios)
     notes = [
-        *forest.notes(ratios)[:1],
-        intervals.described(means["loads"], "Whiskers", "kind", "load"),
+        *forest.notes(ratios)[:-1],
+        intervals.described(means["loads"], "Whiskers of bars", "kind", "load", 2),
         f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each load.",
     ]
     notes += ["Not told apart: the interval holds the best mean."] if _APART in title else []
     if len(missing := means[means["cpu_us"].isna()]):
-        notes.append(f"CPU was not measured: {listed(_line(name) for name in missing['name'])}.")
+        names = listed(_line(name) for name in missing["name"])
+        notes.append(f"No CPU, as loads were too short or it was not sampled: {names}.")
     return Head(title, notes)
 
 

@@ -136,7 +136,8 @@ def measured(
     threads = usage.of_threads(list(ids))
     kinds = threads.groupby(["run_id", "thread"])["pct"].sum().unstack().reindex(ids)
     table[list(KINDS)] = kinds.reindex(columns=list(KINDS), fill_value=0.0)
-    table[OTHER] = kinds.drop(columns=list(KINDS), errors="ignore").sum(axis=1)
+    other = kinds.drop(columns=list(KINDS), errors="ignore").sum(axis=1)
+    table[OTHER] = other.where(kinds.notna().any(axis=1))
     facts = good.set_index(ids)[["servers", "clients", "repeat", "qps", "latency_avg_ms"]]
     long = (table / 100).melt(ignore_index=False, var_name="resource", value_name="cpus")
     joined = facts.join(long).rename_axis("run_id").reset_index()
@@ -170,7 +171,9 @@ def fit(runs: pd.DataFrame, weight: np.ndarray | None = None) -> dict[str, Law]:
     }
     for kind in KINDS:
         laws[kind] = _power(part[kind], qps, n, weight, shared, True)
-    laws[OTHER] = Law(0.0, background_cpus=float(np.average(part[OTHER], weights=weight)))
+    known = ~np.isnan(part[OTHER]) & (weight > 0)
+    others = np.average(part[OTHER][known], weights=weight[known]) if known.any() else 0.0
+    laws[OTHER] = Law(0.0, background_cpus=float(others))
     return laws
 
 

@@ -46,7 +46,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     panels[0].legend(loc="lower right", fontsize=8, handletextpad=0.2)
     notes = [
         "On the line, a prediction is exact; of the points with several servers, half lie in the "
-        f"grey band. {intervals.described(points['runs'], 'Whiskers')}"
+        f"grey band. {intervals.described(points['runs'], 'Whiskers', least=2)}"
     ]
     if (predicted["extrapolated"] != "").any():
         notes.append("Hollow: more clients per server than were measured.")

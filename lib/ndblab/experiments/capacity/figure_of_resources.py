@@ -70,7 +70,8 @@ def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
     notes = [
         "Grey: between the bounds that follow from the measured CPU time per query: no query "
         "waits before the bottleneck saturates, or each waits for all others. Line: model. "
-        f"Circles: measured. {intervals.described(alone['runs'], 'Whiskers')} {_balanced(balance)}"
+        f"Circles: measured. {intervals.described(alone['runs'], 'Whiskers', least=2)} "
+        f"{_balanced(balance)}"
     ]
     return Head(_bounds_title(bounds, alone), notes)
 

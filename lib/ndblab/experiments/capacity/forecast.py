@@ -234,9 +234,18 @@ class Forecast:
 def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
     """Fit a model to the runs of one server in a dataset, for comparison with another, or itself.
 
-    LabError if no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
+    LabError if no model can be fitted, a cluster is spread over several hosts, or the datasets
+    differ in CPU budget or logical CPUs.
     """
     own = Forecast(fitted, fitted if tested is None else tested)
+    for data in (own.fitted, own.tested):
+        if hosts := data.manifest.get("hosts"):
+            raise LabError(
+                "The capacity model describes a cluster on one host",
+                found=f"{data.id}, measured over {len(hosts)} hosts",
+                expected="a sweep on one host",
+                next_step=demands.MEASURE,
+            )
     kinds = [
         f"budget {data.budget} and {evidence.usable_cpus(data.host):g} logical CPUs"
         for data in (own.fitted, own.tested)

@@ -13,6 +13,8 @@ from ndblab.judging.clauses import Advice, Clause, held
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import contrasts
 
+_JUDGED_FROM_CPUS = 12
+
 
 @answers("connection-pool")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
@@ -38,7 +40,10 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     """State the ratios that have an interval."""
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"
-    undivided = f"on {plain(usable_cpus(dataset.host))} undivided CPUs"
+    cpus = usable_cpus(dataset.host)
+    undivided = f"on {plain(cpus)} undivided CPUs"
+    if dataset.budget == "pinned":
+        undivided = "on the CPUs that it is bound to, without another server"
     for name, where in (("pools-1-8", undivided), ("pools-1-8-share", beside)):
         ratio = contrasts.measured_ratio(dataset.slices, name)
         if ratio.bounded:
@@ -47,5 +52,5 @@ def _measured(dataset: Dataset) -> Iterator[str]:
             of = held(dataset, name)
             yield f"{where}, ndb_cluster_connection_pool=8 gave {did}{of}"
             if name == "pools-1-8" and ratio.high < 1:
-                cpus = plain(usable_cpus(dataset.host))
-                yield Advice(f"With only {cpus} CPUs, leave it at 1, the default")
+                few = "only " * (cpus < _JUDGED_FROM_CPUS)
+                yield Advice(f"With {few}{plain(cpus)} CPUs, leave it at 1, the default")

@@ -64,10 +64,10 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     known = ratios[ratios["low"].notna()]
     if len(known):
         row = next(known.itertuples())
-        change = forest.change(row.ratio, "more", "fewer")
+        change = forest.compared(row.ratio, "queries/s", row.fewer, "more", "fewer")
         clear = "" if forest.is_clear(row) else ", within the error"
         where = "Beside another server" if row.contrast.endswith(_SHARE) else "Alone"
-        return f"{where}, {row.pool} connections gave {change} queries/s than {row.fewer}{clear}"
+        return f"{where}, {row.pool} connections gave {change}{clear}"
     best = means.loc[means["mean"].idxmax()]
     return f"Throughput was best with {count(int(best['pool']), 'connection')}"
 

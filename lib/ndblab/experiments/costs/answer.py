@@ -119,8 +119,8 @@ def _turning(data: Dataset) -> Iterator[str]:
     )
     yield (
         f"{turn.words} (published: 32 clients, "
-        f"{analysis.published_per_cpu():.1f} for each CPU). {turn.busy_pct:.0f} % of all CPUs are "
-        f"busy then, so {ended}"
+        f"{analysis.published_per_cpu():.1f} for each CPU that mysqld used). With "
+        f"{count(turn.clients, 'client')}, {turn.busy_pct:.0f} % of all CPUs are busy, so {ended}"
     )
 
 

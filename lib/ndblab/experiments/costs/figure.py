@@ -81,7 +81,7 @@ def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
     means = intervals.means(one, ["clients"], "qps").assign(series="")
     curves.against_clients(rate, means, QPS, "series", {"": Look("", style.THROUGHPUT)}, False)
     rate.plot(turn.clients, turn.qps, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
-    _costs(cost, one, "clients")
+    _costs(cost, one, "clients", anchors)
     for anchor in anchors:
         published.mark(cost, anchor, anchor.clients, anchor.value, style.SERVER)
     notes = [
@@ -112,14 +112,16 @@ def describe_one(tables: Tables, anchors: Anchors) -> list[str]:
 _UNDIVIDED = "CPUs are not divided. What idle servers use does not count."
 
 
-def _costs(ax, runs: pd.DataFrame, by: str) -> None:
+def _costs(ax, runs: pd.DataFrame, by: str, anchors: Anchors = ()) -> None:
     """Draw the CPU time of a query in each role, against servers or clients."""
     parts = {role: intervals.means(runs, [by], role) for role in _ROLES}
     means = pd.concat(parts, names=["role", None]).reset_index("role")
     means = means.rename(columns={by: "clients"}).dropna(subset="mean").reset_index(drop=True)
     if means.empty:
         raise MissingData("no CPU of processes was recorded")
-    curves.against_clients(ax, means, COST, "role", _ROLES)
+    marks = [(anchor.clients, anchor.value) for anchor in anchors]
+    beside = [pd.DataFrame(marks, columns=["clients", "mean"])] if marks else []
+    curves.against_clients(ax, means, COST, "role", _ROLES, beside=beside)
 
 
 def _ratios(tables: Tables, names: tuple[str, ...]) -> pd.DataFrame:
@@ -160,12 +162,14 @@ def _said(row, of: str) -> str:
     """Write a change of something, and how far it can be trusted."""
     known = row.low == row.low
     doubt = "" if forest.is_clear(row) else f" ({'within the error' if known else 'no interval'})"
-    return f"{forest.change(row.ratio)} {of}{doubt}"
+    said = forest.change(row.ratio)
+    said = {"times": f"{said} the", "apart": "as much"}.get(said.rpartition(" ")[2], said)
+    return f"{said} {of}{doubt}"
 
 
 def _title_of_one(turn: analysis.Turn) -> str:
     words = f"{turn.words[0].upper()}{turn.words[1:]}"
-    return f"{words}; the host's CPUs are {turn.busy_pct:.0f} % busy"
+    return f"{words}; with {turn.clients}, CPUs are {turn.busy_pct:.0f} % busy"
 
 
 FIGURES = {

@@ -90,7 +90,7 @@ def _expected(dataset: Dataset) -> Iterator[str]:
     points = analysis.points(dataset.runs, law)
     near = points.groupby("share_pct")["of_law"].max()
     yield (
-        f"by the CPU time per query, the best share for data nodes is {law.best_pct:.0f} %, but "
-        f"only roughly: throughput was {100 * near.min():.0f} to {100 * near.max():.0f} % of what "
-        "that predicts"
+        f"by the CPU time per query, the best share for data nodes is {law.best_pct:.0f} %, "
+        f"roughly: at their best, the shares gave {100 * near.min():.0f} to "
+        f"{100 * near.max():.0f} % of what that predicts"
     )

@@ -142,8 +142,11 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> 
     if known.empty:
         best = means.loc[means["mean"].idxmax()]
         return f"Throughput was best with {best['share_pct']:g} % of the CPUs for data nodes"
-    # Clear here, and within the error in an earlier recording.
-    unsure = earlier.loc[(earlier["low"] <= 1) & (earlier["high"] >= 1), "contrast"]
+    # Clear here, and in an earlier recording within the error or clear the other way.
+    now = known.set_index("contrast")
+    low, high = (earlier["contrast"].map(now[end]) for end in ("low", "high"))
+    same = ((earlier["low"] > 1) & (low > 1)) | ((earlier["high"] < 1) & (high < 1))
+    unsure = earlier.loc[earlier["low"].notna() & ~same, "contrast"]
     sure = ~known["contrast"].isin(unsure)
     wins, loses = known["low"] > 1, known["high"] < 1
     said = [

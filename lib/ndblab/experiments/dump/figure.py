@@ -32,7 +32,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     )  # fmt: skip
     size.tick_params(labelleft=False)
     notes = [
-        intervals.described(means["dumps"], "Whiskers", "kind", "dump"),
+        intervals.described(means["dumps"], "Whiskers", "kind", "dump", 2),
         f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each dump.",
     ]
     notes.append("Percent: of the uncompressed size; 1 MB is 1 000 000 bytes.")
@@ -69,7 +69,8 @@ def _title(means: pd.DataFrame) -> str:
 
 def _in_time(factor: float) -> str:
     if factor < 1.95:
-        return f"in {forest.change(factor)} time"
+        is_other = round(100 * (factor - 1))
+        return f"in {forest.change(factor)} time" if is_other else "in the same time"
     return f"in {factor:.2g} times the time"
 
 

@@ -22,7 +22,7 @@ _GAINS = {
 
 @answers("read-locality")
 def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say how local reads are, then what that gains on one host."""
+    """Say how local reads are, then what that gains."""
     return [
         Clause(
             "C-read-backup",
@@ -68,12 +68,17 @@ def _gained(dataset: Dataset) -> Iterator[str]:
     for name, ratio in ratios.items():
         if ratio.bounded:
             did = moved(*ratio, "throughput")
-            yield f"on one host, {_GAINS[name]} {did}{held(dataset, name)}"
+            yield f"{_where(dataset)}, {_GAINS[name]} {did}{held(dataset, name)}"
     if ratios[FULLY_REPLICATED].low > 1:
         yield Advice(
             "Fully replicate tables that are read often and rarely written: the manual says that "
             "every data node then writes each of their rows"
         )
+
+
+def _where(dataset: Dataset) -> str:
+    spread = dataset.manifest.get("hosts") and not dataset.manifest.get("namespaces")
+    return "over several hosts" if spread else "on one host"
 
 
 def _slower(dataset: Dataset) -> Iterator[str]:
@@ -87,4 +92,4 @@ def _slower(dataset: Dataset) -> Iterator[str]:
         if newest.low > 1 or newest.high < 1:
             known = [ratio for ratio in ratios if ratio.bounded]
             of = in_recordings(known) or within_one_start(dataset.slices, name)
-            yield f"on one host, {gain} {moved(*newest, 'p95')}{of}"
+            yield f"{_where(dataset)}, {gain} {moved(*newest, 'p95')}{of}"

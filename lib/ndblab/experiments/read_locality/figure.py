@@ -16,7 +16,7 @@ from ndblab.experiments.read_locality.analysis import (
 from ndblab.figures import bars, forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.selection import DEFAULT, POINT_SELECT
-from ndblab.formatting import in_sentences, plain
+from ndblab.formatting import in_sentences, moved, plain
 from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}
@@ -113,7 +113,7 @@ def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
     )
     for row in ratios[ratios["contrast"].str.endswith(FULLY_REPLICATED)].itertuples():
         if row.low <= 1 <= row.high:
-            title += "; throughput did not clearly change"
+            title += f"; that {moved(row.ratio, row.low, row.high, 'throughput')}"
         else:
             title += f", and {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title

@@ -72,11 +72,14 @@ def _peaks(parts: Variations) -> dict[int, float]:
 
 def _title(parts: Variations, tables: Tables) -> str:
     """Say what lists of keys gain, or else a second server; without contrasts, the best rate."""
-    ratios = variations.ratios(tables["slices"]).set_index("contrast")["ratio"]
-    if LOOKUPS in ratios:
-        return f"IN lists looked up {plain(ratios[LOOKUPS])} times the keys of single selects"
-    if SERVERS in ratios:
-        return f"2 servers gave {plain(ratios[SERVERS])} times the transactions of 1"
+    rows = variations.ratios(tables["slices"])
+    for name, said in (
+        (LOOKUPS, "IN lists looked up {} times the keys of single selects"),
+        (SERVERS, "2 servers gave {} times the transactions of 1"),
+    ):
+        for row in rows[rows["contrast"] == name].itertuples():
+            doubt = " (within the error)" if row.low == row.low else " (no interval)"
+            return said.format(plain(row.ratio)) + ("" if forest.is_clear(row) else doubt)
     servers, tps = max(_peaks(parts).items(), key=lambda peak: peak[1])
     return f"{count(servers, 'server')} gave {plain(tps)} transactions/s at best"
 

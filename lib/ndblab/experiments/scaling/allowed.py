@@ -32,7 +32,7 @@ def by_quotas(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> pd.Se
     side = cpu_budget.BRIEF_SQL_SIDE_CPUS * quota_us / (us["mysqld_us"] + us["sysbench_us"])
     data_nodes = 2 * cpu_budget.BRIEF_DATA_NODE_CPUS * quota_us / us["ndbmtd_us"]
     one = cpu_budget.BRIEF_SERVER_CPUS * quota_us / us["mysqld_us"]
-    servers = sorted(good["servers"].astype(int).unique())
+    servers = sorted(runs["servers"].astype(int).unique())
     return pd.Series({n: min(n * one, side, data_nodes) for n in servers}).rename_axis("servers")
 
 

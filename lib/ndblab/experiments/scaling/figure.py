@@ -194,7 +194,8 @@ def _draw_allowed(
         ax.set_ylim(0, max(ax.get_ylim()[1], 1.15 * most.max()))
     peaks = summary.peaks(points).set_index("servers")["qps_mean"]
     servers = int(peaks.index.max())
-    below = forest.change(peaks[servers] / most[servers], "above", "below")
+    off = round(100 * (peaks[servers] / most[servers] - 1))
+    below = f"{abs(off)} % {'above' if off > 0 else 'below'}" if off else "within 1 % of"
     return [
         f"Dashed: what quotas alone would allow; {count(servers, 'server')} stayed {below} that."
     ]
@@ -220,8 +221,8 @@ def _notes(
     panels: Mapping[object, Axes], points: pd.DataFrame, ratios: pd.DataFrame, caption: Caption
 ) -> list[str]:
     """Mark points that differ from the others, and describe how to read the figure."""
-    both = len(ratios) and points["runs"].max() > 2
-    notes = [intervals.described(points["runs"], "Bands, bars at ratios" if both else "Bands")]
+    notes = [intervals.described(points["runs"])]
+    notes += ["Bars at ratios: 95 % confidence interval."] if ratios["low"].notna().any() else []
     failed = points[points["failed"] > 0]
     for row in failed.itertuples():
         lost = row.mean != row.mean

@@ -48,9 +48,11 @@ def _draw_cpu(ax: Axes, cpu: pd.DataFrame, anchors: Anchors, caption: Caption) -
     of_host = caption.cpus is not None
     if of_host:
         cpu[["mean", "low", "high"]] /= caption.cpus
-    curves.against_clients(ax, cpu, HOST_CPU if of_host else CPU, "role", _ROLES)
     notes = []
     theirs = [a for a in anchors if a.unit != QPS.unit] if of_host else []
+    marks = [(anchor.clients, anchor.value / BRIEF_CPUS) for anchor in theirs]
+    beside = [pd.DataFrame(marks, columns=["clients", "mean"])] if marks else []
+    curves.against_clients(ax, cpu, HOST_CPU if of_host else CPU, "role", _ROLES, beside=beside)
     for anchor in theirs:
         published.mark(ax, anchor, anchor.clients, anchor.value / BRIEF_CPUS, style.SERVER)
     if caption.is_scaled and of_host:

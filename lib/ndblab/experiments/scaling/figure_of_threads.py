@@ -9,7 +9,9 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 import seaborn.objects as so
+from matplotlib.colors import to_hex
 
 from ndblab.error import MissingData
 from ndblab.experiments.scaling import THREADS_OF_32
@@ -77,12 +79,13 @@ def paint_threads(
     left, right = figure.subfigures(rows, 2 // rows, width_ratios=(1.15, 1)[: 2 // rows])
     bars = left.subplots()
     nodes = sorted(threads["node"].unique())
-    colours = dict(zip(nodes, (style.DATA_NODE, style.OTHER_DATA_NODE), strict=False))
+    shades = sns.blend_palette((style.DATA_NODE, style.OTHER_DATA_NODE), len(nodes))
+    colours = dict(zip(nodes, map(to_hex, shades), strict=True))
     whisker = so.Range(color=style.INK, linewidth=1)
     (
         style.plot(threads, y="name", x="mean", color="node")
         .add(so.Bar(alpha=1, width=0.8), so.Dodge(), legend=False)
-        .add(whisker, so.Dodge(), group="node", xmin="low", xmax="high", legend=False)
+        .add(whisker, so.Dodge(), xmin="low", xmax="high", legend=False)
         .scale(color=colours)
         .label(x="CPU, percent of one logical CPU", y="")
         .on(bars)
@@ -190,19 +193,25 @@ def _threads_title(shown: _Threads, ratios: pd.DataFrame, runs: pd.DataFrame) ->
     if ratios.empty:
         return f"The data nodes have no {shown.kind} thread to compare"
     nearest = next(ratios.sort_values("ratio").head(1).itertuples())
-    change = f"{forest.change(nearest.ratio)} CPU"
     mine = nearest.ratio >= 1
     busiest = shown.kind if mine else nearest.name
     if nearest.low <= 1 <= nearest.high:
         said = f"{shown.kind} and {nearest.name} were the busiest threads, too close to tell which"
     elif shown is _OF_MOST:
         said = f"{busiest} was the busiest kind of thread: "
-        said += f"{change} than {nearest.name}" if mine else f"{shown.kind} used {change}"
+        said += _more_cpu(shown.kind, nearest, mine, nearest.name)
     else:
         said = f"a thread of {busiest} was busiest: "
-        said += f"{change} than any of {nearest.name}" if mine else f"{shown.kind} used {change}"
+        said += _more_cpu(shown.kind, nearest, mine, f"any of {nearest.name}")
     where = _lead(shown, runs)
     return f"{where[0].upper()}{where[1:]}, {said}"
+
+
+def _more_cpu(kind: str, nearest, mine: bool, than: str) -> str:
+    """Say how much more CPU a kind of threads used than the nearest, or how much less."""
+    if mine:
+        return forest.compared(nearest.ratio, "CPU", than)
+    return f"{kind} used {forest.change(nearest.ratio)} CPU"
 
 
 def _lead(shown: _Threads, runs: pd.DataFrame) -> str:
@@ -227,7 +236,8 @@ def _units(runs: pd.DataFrame) -> str:
     units = runs["unit"].nunique()
     of_slices = "block" in runs
     what = "blocks, each of several short loads" if of_slices else "runs"
-    spread = "95 % confidence interval" if units > 2 else "range" if units == 2 else "none"
+    sure = "95 % confidence interval"
+    spread = {1: "none", 2: f"range (of ratios: {sure})"}.get(units, sure)
     return f"Means of {units} {what}; whiskers: {spread}."
 
 

@@ -93,8 +93,11 @@ def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeat
 
     MissingData if no run is good.
     """
-    longest = stability.longest(runs)
     good = summary.good(runs)
+    # Verdicts leave disturbed runs out, so these count only where there is nothing else.
+    alone = good[~summary.disturbed(good)]
+    good = alone if len(alone) else good
+    longest = stability.longest(good)
     point = good.columns.intersection(_POINT)
     equal = (good[point] == longest[point]).all(axis=1)
     equal &= good["duration_s"] > _ABOUT_AS_LONG * longest["duration_s"]
@@ -159,13 +162,13 @@ def taken(repeats: Repeats) -> Estimate:
 def describe_taken(repeats: Repeats) -> str:
     """Say how much of the data nodes' CPU goes to checkpoints."""
     try:
-        percent = [100 * part for part in taken(repeats)]
+        share = taken(repeats)
     except MissingData as missing:
         return f"What checkpoints take of the data nodes' CPU is not known: {missing}."
+    between = f" ({100 * share.low:.1f} to {100 * share.high:.1f} %)" if share.bounded else ""
     return (
         "Beyond the CPU per query that they need outside checkpoints, the data nodes use "
-        f"{percent[0]:.1f} % ({percent[1]:.1f} to {percent[2]:.1f} %) of their CPU: it goes to "
-        "checkpoints."
+        f"{100 * share.value:.1f} %{between} of their CPU: it goes to checkpoints."
     )
 
 

@@ -56,8 +56,14 @@ class Begun:
     began_s: float
 
 
-def read(cluster: Cluster, job: Job) -> Begun:
-    """Start the control of a run on the load generator's host; LabError if that fails."""
+def read(cluster: Cluster, job: Job) -> Begun | None:
+    """Start the control of a run; None unless all data nodes are on the lab's own host.
+
+    LabError if it cannot be started.
+    """
+    hosts = {host for role, *_, host in cluster.pids() if role == "ndbmtd"}
+    if not hosts or any(cluster.site(host).machine is not cluster.machine for host in hosts):
+        return None
     machine, file = cluster.machine, cluster.folder / _FILE
     file.unlink(missing_ok=True)
     program = _PROGRAM.format(cpu=max(machine.usable_cpus()), chunks=CHUNKS)
@@ -66,8 +72,10 @@ def read(cluster: Cluster, job: Job) -> Begun:
     return Begun(process, file, time.monotonic())
 
 
-def tables(before: Begun, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
+def tables(before: Begun | None, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
     """End the control; return the table `control` of the run, by name."""
+    if before is None:
+        return {}
     cluster.machine.kill(before.process)
     return {"control": parse(cluster.machine.get(before.file), before.began_s)}
 
@@ -93,9 +101,14 @@ def parse(text: str, began_s: float) -> pd.DataFrame:
 
 
 def of_run(control: pd.DataFrame, run: pd.Series) -> pd.Series:
-    """Return the `speed` of the control beside a run; empty if none ran."""
+    """Return the `speed` of the control in the seconds of a run; empty if none ran.
+
+    The control begins before the clients connect, and ends with the run.
+    """
     own = control[control["run_id"].astype(str) == str(run["run_id"])]
-    return speed(own[own["t_s"] <= float(run["duration_s"])])
+    began_s = max(0.0, own["t_s"].max() - float(run["duration_s"])) if len(own) else 0.0
+    own = own[own["t_s"] > began_s]
+    return speed(own.assign(t_s=own["t_s"] - began_s))
 
 
 def speed(control: pd.DataFrame) -> pd.Series:

@@ -13,7 +13,7 @@ from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.figures import forest, published, selection, sheet, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
-from ndblab.formatting import count, percent, plain
+from ndblab.formatting import count, less_or_more, listed, percent, plain
 from ndblab.statistics.estimate import Estimate
 
 _KEPT = "whole over\noutside"
@@ -91,12 +91,18 @@ def _title(repeats: Repeats) -> str:
     kept, dip = _kept(repeats), cost.around_start(repeats)
     if kept is None or dip.empty:
         return f"{_checkpoints(repeats.longest)[:-1]}, and no cycle can be compared"
-    fall = 100 * (1 - dip.loc[dip["second"] == 0, "ratio"].mean())
     number = count(len(repeats.throughput), "cycle")
-    return (
-        f"Throughput fell by {fall:.0f} % as a checkpoint started and by {_loss(kept)} overall, "
-        f"in {number}"
-    )
+    at_start = dip.loc[dip["second"] == 0, ["ratio", "low", "high"]]
+    first = [Estimate(*row) for row in at_start.to_numpy()]
+    if first and first[0].high < 1 and kept.high < 1:
+        fall = 100 * (1 - first[0].value)
+        return (
+            f"Throughput fell by {fall:.0f} % as a checkpoint started and by {_loss(kept)} "
+            f"overall, in {number}"
+        )
+    said = [f"{less_or_more(*it, 'lower', 'higher')} as a checkpoint started" for it in first]
+    said.append(f"{less_or_more(*kept, 'lower', 'higher')} overall")
+    return f"Throughput was {listed(said)}, in {number}"
 
 
 def _loss(kept: Estimate) -> str:

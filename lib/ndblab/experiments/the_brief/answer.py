@@ -41,6 +41,6 @@ def _advice(table: pd.DataFrame) -> Iterator[Advice]:
     for row in rule.itertuples():
         sum_of_a_socket = row.arithmetic.partition(";")[0]
         yield Advice(
-            "Measure how many MySQL servers a host has CPUs for; the brief's 8 need more than its "
-            f"host had ({sum_of_a_socket})"
+            "Measure how many MySQL servers a host has CPUs for; the brief's 8 on a socket need "
+            f"more than it had ({sum_of_a_socket})"
         )

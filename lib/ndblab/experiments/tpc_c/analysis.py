@@ -71,8 +71,20 @@ def points(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return runs(tables).groupby(_POINT)[columns].mean().reset_index()
 
 
+def most_failed(tables: Mapping[str, pd.DataFrame]) -> float:
+    """Return the largest share of transactions that failed at a point, slices included."""
+    columns = ["run_id", "status", "workload", *_POINT]
+    every = pd.concat([tables["runs"][columns], tables["slices"][columns]])
+    every = every[(every["status"] == OK) & (every["workload"].astype(str) == TPC_C)]
+    counted = tables["transactions"].astype({"run_id": str})
+    sums = counted.groupby("run_id")[["committed", "failed"]].sum()
+    every = every.astype({"run_id": str, "variant": str}).join(sums, on="run_id")
+    at = every.groupby(_POINT)[["committed", "failed"]].sum()
+    return float((at["failed"] / at.sum(axis=1)).max())
+
+
 def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Add up transactions by kind over all good runs and slices of each variant.
+    """Add up transactions by kind under the loads that both ways of partitioning had.
 
     Returns
     -------
@@ -89,7 +101,7 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Count failed transactions by error and statement over all good runs and slices.
+    """Count failed transactions by error and statement, of the same loads as `kinds`.
 
     Returns
     -------
@@ -157,9 +169,15 @@ def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_variants(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame:
-    """Return the rows of a table that belong to good runs and slices, with their variant."""
+    """Return the rows of a table from good loads that both ways of partitioning had, with variant.
+
+    With fewer servers or more clients transactions wait longer, whatever the partitioning.
+    """
+    runs, slices = tables["runs"], tables["slices"]
+    runs = runs[runs["servers"] == runs["servers"].max()]
+    slices = slices[slices["contrast"].astype(str) == PARTITIONING]
     columns = ["run_id", "status", "variant", "workload"]
-    known = pd.concat([tables["runs"][columns], tables["slices"][columns]])
+    known = pd.concat([runs[columns], slices[columns]])
     known = known[(known["status"] == OK) & (known["workload"].astype(str) == TPC_C)]
     variants = known.set_index(known["run_id"].astype(str))["variant"].astype(str)
     table = tables[name]

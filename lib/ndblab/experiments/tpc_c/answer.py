@@ -56,7 +56,7 @@ def _advice(dataset: Dataset, pruned: pd.Series) -> Iterator[Advice]:
     by_transactions = ratios["quantity"] == "transactions/s"
     gained = ratios[(ratios["contrast"] == loads.PARTITIONING) & by_transactions]
     gained = gained.dropna(subset="low")
-    if pruned[loads.BY_WAREHOUSE] > pruned[loads.BY_KEY]:
+    if pruned[loads.BY_WAREHOUSE] > pruned[loads.BY_KEY] and not (gained["high"] < 1).any():
         is_open = bool((gained["low"] <= 1).any())
         yield Advice(
             "Partition tables by the column that a transaction's statements share: scans then "
@@ -78,8 +78,8 @@ def _shares(dataset: Dataset) -> Iterator[str]:
         )
         yield from _advice(dataset, most["pruned_share"])
     if not loads.inconsistent(dataset.tables):
-        failed = 100 * points["failed_share"].max()
+        failed = 100 * loads.most_failed(dataset.tables)
         yield (
             f"at most {plain(round(failed, 2))} % of the transactions failed in any configuration, "
-            "and all rows stayed consistent"
+            "and all rows that were checked were consistent"
         )

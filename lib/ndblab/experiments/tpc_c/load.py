@@ -207,7 +207,7 @@ def _divided(
     whole = [interval for interval in intervals if interval.ended_s < _seconds(job)]
 
     def up_to(end_s: float) -> int:
-        return sum(round(interval.ended_s) < end_s for interval in whole) + 1 if end_s else 0
+        return sum(interval.ended_s < end_s for interval in whole) + 1 if end_s else 0
 
     warm, last = up_to(job.profile.warmup_s), up_to(_seconds(job) - TAIL_S)
     return tuple(whole[:warm]), tuple(whole[warm:last])
@@ -219,7 +219,7 @@ def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.Dat
         took_s = max(interval.ended_s - last_s, 1e-3)
         rows.append(
             {
-                "t_s": float(min(round(interval.ended_s) - job.profile.warmup_s, duration_s)),
+                "t_s": float(min(int(interval.ended_s) - job.profile.warmup_s, duration_s)),
                 "clients": job.point.clients,
                 "qps": interval.committed / took_s,
                 "latency_p95_ms": math.nan,

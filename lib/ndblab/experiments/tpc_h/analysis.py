@@ -69,9 +69,11 @@ def _row(
     query: int, measured: pd.DataFrame, slices: pd.DataFrame, pushed: pd.DataFrame
 ) -> dict[str, object]:
     good = measured[(measured["status"] == OK) & (measured["qps"] > 0)]
-    rates = np.exp(np.log(good["qps"]).groupby(good["variant"].astype(str)).mean())
-    times_ms = {name: 1000 / rates.get(name, math.nan) for name in (PUSHED, UNPUSHED)}
     ratio, blocks = _ratio(query, slices)
+    # Times of other runs may contradict a ratio of blocks.
+    timed = contrasts.whole(slices, contrast_name(query)) if blocks else good
+    rates = np.exp(np.log(timed["qps"]).groupby(timed["variant"].astype(str)).mean())
+    times_ms = {name: 1000 / rates.get(name, math.nan) for name in (PUSHED, UNPUSHED)}
     if not blocks:
         ratio = Estimate(times_ms[UNPUSHED] / times_ms[PUSHED])
     why = ""

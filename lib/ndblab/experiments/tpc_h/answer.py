@@ -31,10 +31,13 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         mine = pushed[pushed["gain"] == gained]
         if len(mine):
             said.append(_extreme(mine, gained, len(compared)) + scale + _held(slices))
-    unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
+    unsure = pushed.loc[(pushed["gain"] == pushdown.OPEN) & pushed["low"].notna(), "query"]
     if len(unsure):
         queries = listed(f"Q{query}" for query in unsure)
         said.append(f"{queries} showed no clear change")
+    for row in compared[compared["ratio"].isna()].itertuples():
+        if row.why not in wrong:
+            said.append(f"Q{row.query} has no ratio: {row.why or 'a recording lacks it'}")
     said.append(f"NDB executed joins of {len(pushed)} of {everything} itself")
     said += [] if wrong else ["all results match InnoDB's"]
     slower = pushed[pushed["gain"] == pushdown.SLOWER]

@@ -113,6 +113,7 @@ def _some_gain(table: pd.DataFrame) -> Iterator[str]:
         pooled = ", together" * str(row.reason).startswith(TOGETHER)
         size = "by how much is open"
         yield f"with point selects, shared memory gains over TCP; {size}: {gained}{pooled})"
+        yield Advice("Leave UseShm on where MySQL servers share a host with data nodes")
 
 
 def _cpu_per_query(dataset: Dataset, contrast: str, query: str) -> Iterator[str]:

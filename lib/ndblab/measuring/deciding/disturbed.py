@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from ndblab.design.contrast import DUET
 from ndblab.formatting import count
 from ndblab.machine.interference import Company, disturbance
 
@@ -15,21 +16,26 @@ if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast
 
 
-def runs(table: pd.DataFrame) -> list[str]:
-    """Return the ids of the disturbed runs."""
+def runs(table: pd.DataFrame, manifest: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the disturbed runs; those with a fault are never repeated."""
+    faults = [name for name, variant in manifest["variants"].items() if "fault" in variant]
+    table = table[~table["variant"].astype(str).isin(faults)]
     return list(table.loc[_is_disturbed(table), "run_id"])
 
 
 def blocks(slices: pd.DataFrame, contrast: Contrast) -> list[int]:
     """Return the numbers of the blocks of a contrast that have a disturbed slice."""
     mine = slices[slices["contrast"] == contrast.name]
+    if contrast.design == DUET:
+        # Both sides lose what the hypervisor takes.
+        mine = mine.assign(host_steal_pct=0.0)
     return sorted(map(int, mine.loc[_is_disturbed(mine), "block"].unique()))
 
 
 def described(data: Dataset, contrasts: Iterable[Contrast]) -> str:
     """Say how many runs and blocks are disturbed; empty if none is."""
     numbers = {
-        "run": len(runs(data.runs)),
+        "run": len(runs(data.runs, data.manifest)),
         "block": sum(len(blocks(data.slices, contrast)) for contrast in contrasts),
     }
     return " and ".join(count(number, word) for word, number in numbers.items() if number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +52,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class History:
-    """Comparisons of the same two sides under the same load, the first one first."""
+    """Comparisons of the same two sides under the same load, the first one first.
+
+    `within` is how far from equal counted as equivalent in the newest.
+    """
 
     a: str
     b: str
     load: str
     entries: tuple[Entry, ...]
+    within: float = WITHIN
 
 
 def read(folder: Path | None = None) -> list[History]:
@@ -68,13 +72,14 @@ def read(folder: Path | None = None) -> list[History]:
     folder : folder of the datasets; None for this lab's. Unreadable datasets are left out.
     """
     folder = folder or measurement.RUNS / made.NAME
-    comparisons = []
+    comparisons, bands = [], dict[str, float]()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         with suppress(LabError):
             data = datasets.read(path)
             if data.manifest["status"] == COMPLETE:
-                comparisons.append((question(data.manifest), entry(data, band(data))))
-    return together(comparisons)
+                bands[data.id] = within = band(data)
+                comparisons.append((question(data.manifest), entry(data, within)))
+    return [replace(one, within=bands[one.entries[-1].dataset]) for one in together(comparisons)]
 
 
 def band(data: datasets.Dataset) -> float:

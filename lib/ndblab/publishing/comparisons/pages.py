@@ -30,7 +30,7 @@ def write_in_report(site: Path, histories: Sequence[History]) -> None:
     shown = []
     for number, history in enumerate(histories, 1):
         src = f"figures/comparison-{number}.png"
-        (site / src).write_bytes(figure.png(history.entries))
+        (site / src).write_bytes(figure.png(history.entries, history.within))
         shown.append(_shown(history, src))
     page.write(site, PLACE, _TEMPLATE, title="Your own comparisons", lead="", histories=shown)
 

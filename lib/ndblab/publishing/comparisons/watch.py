@@ -22,16 +22,17 @@ from ndblab import dataset as datasets
 from ndblab import install
 from ndblab.comparing import answer, comparison, files, judged
 from ndblab.comparing.request import Request
-from ndblab.comparing.sides import BRIEF, Alike
+from ndblab.comparing.sides import BRIEF, Alike, Sides
+from ndblab.design import catalogue
 from ndblab.error import LabError, writing
 from ndblab.install import engines
+from ndblab.machine import host
 from ndblab.measuring.deciding.choice import next_look
 from ndblab.measuring.manifest import ROOT
-from ndblab.publishing.comparisons import history, pages
+from ndblab.publishing.comparisons import history, notebook, pages
 from ndblab.publishing.comparisons.history import Entry
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import Estimate, from_logs
-from ndblab.workloads.own import resolving
 
 BASELINES = ROOT / "data/baselines"
 ENGINE = "engine"
@@ -73,6 +74,12 @@ class Baseline:
         return dict(files.read(self.folder / _SIDE)[0])
 
     @property
+    def stored(self) -> list[str]:
+        """Return the text of its side and of its load, as far as it has been saved."""
+        files_of_it = (self.folder / _SIDE, self.folder / _LOAD)
+        return [file.read_text() for file in files_of_it if file.is_file()]
+
+    @property
     def load(self) -> dict[str, Any]:
         """Return the options of its comparisons, and the release that it was saved with."""
         file = self.folder / _LOAD
@@ -92,8 +99,7 @@ class Baseline:
         """Write one more comparison to its history."""
         file, table = self.folder / _HISTORY, pd.DataFrame([asdict(entry)])
         with writing(file):
-            begins = not file.exists()
-            table.to_csv(file, mode="a", header=begins, index=False, na_rep="nan")
+            table.to_csv(file, mode="a", header=not file.exists(), index=False, na_rep="nan")
 
     def write(self, name: str, values: Mapping[str, object]) -> Path:
         """Write one of its TOML files."""
@@ -115,17 +121,25 @@ def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
     load : options of a `Request` by name; None where they were not given.
     """
     side, binaries = _side(words), install.ensure()
-    if set(side) - {ENGINE}:
-        typed = [f"{key}={value}" for key, value in side.items() if key != ENGINE]
-        asked = _request(typed, load)
-        workload = resolving.resolve(asked.load, asked.schema, asked.writes)
-        # A side that has what is the default is checked, too.
-        with suppress(Alike):
-            comparison.prepare(asked, binaries, workload)
+    typed = [f"{key}={value}" for key, value in side.items() if key != ENGINE]
+    # Checked now: after an upgrade, it would be too late to save it again.
+    asked = _request(typed or [BRIEF], load)
+    workload = comparison.resolved(asked.load, asked.schema, asked.writes)
+    asked.common(Sides((), ()), workload.name, host.read().usable_cpus)
+    catalogue.find(figure=6).size(asked.profile, asked.given)
+    # A side that has what is the default is checked, too.
+    with suppress(Alike):
+        comparison.prepare(asked, binaries, workload)
     baseline = Baseline.of(name)
     given = {key: value for key, value in load.items() if value is not None}
+    before = baseline.stored
     file = baseline.write(_SIDE, {ENGINE: str(binaries.basedir), **side})
     baseline.write(_LOAD, {"ndb": binaries.ndb_version, **given})
+    history_file = baseline.folder / _HISTORY
+    if history_file.is_file() and before != baseline.stored:
+        # Its comparisons were with another side or under another load.
+        with writing(history_file):
+            history_file.replace(history_file.with_name(f"before-{_HISTORY}"))
     return f"{file}\nCompare with it: ./lab watch --baseline {name}"
 
 
@@ -164,7 +178,7 @@ def compare(
         sides, load, minutes=minutes, port=port, again=True, as_json=True, of_another=typed
     )
     try:
-        text, status = comparison.compare(asked)
+        text, status = comparison.compare(asked, notebook=notebook.write_if_possible)
     except Alike:
         # One side names a setting that the other has by default.
         return nothing
@@ -262,8 +276,7 @@ def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
     mean = sequential.interval(np.log([entry.ratio for entry in entries]))
     if not mean.bounded:
         return entries[-1].estimate, "the time before"
-    times = f"on average of the {len(entries)} times before"
-    return from_logs(mean), times
+    return from_logs(mean), f"on average of the {len(entries)} times before"
 
 
 def _request(words: Sequence[str], load: Mapping[str, Any], **options: Any) -> Request:

@@ -16,7 +16,7 @@ from ndblab.comparing import answer, judged, made
 from ndblab.comparing import figure as forest
 from ndblab.dataset.manifest import COMPLETE, MANIFEST, read_manifest
 from ndblab.design import catalogue
-from ndblab.error import LabError
+from ndblab.error import LabError, writing
 from ndblab.formatting import listed
 from ndblab.publishing import drawing, notebook, processes
 from ndblab.publishing.comparisons import history
@@ -71,7 +71,10 @@ def sections(runs: Path, out: Path) -> list[Section]:
     found = []
     for _, folder, name in mine:
         if name == made.NAME:
-            found.append(comparison(datasets.read(folder)))
+            try:
+                found.append(comparison(datasets.read(folder)))
+            except LabError as error:
+                print(f"{folder.name} is left out: {error.what}: {error.found}", file=sys.stderr)
         elif isinstance(page := next(shown), str):
             print(f"{folder.name} is left out: {page}", file=sys.stderr)
         else:
@@ -96,7 +99,8 @@ def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[
     measured_s = (folder / MANIFEST).stat().st_mtime
     is_new = executed.is_file() and executed.stat().st_mtime >= measured_s
     if not is_new or _broken(executed):
-        notebook.execute(source, {"dataset": str(folder.resolve())}, executed.parent)
+        with writing(executed.parent):
+            notebook.execute(source, {"dataset": str(folder.resolve())}, executed.parent)
     pictures = [one for one, _ in exhibit.pictures(notebook.read(executed))]
     return executed, drawing.again(pictures, datasets.read(folder))
 

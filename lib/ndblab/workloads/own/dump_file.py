@@ -96,7 +96,9 @@ def prepare_command(job: Job, path: Path) -> Command:
     else:
         login += [f"--host={server.endpoint}", f"--port={server.port}", "--protocol=tcp"]
     argv = [*packages.client_argv(job.binaries, MYSQL), *login, f"--user={job.user}"]
-    argv += ["--init-command=SET default_storage_engine=ndbcluster", "--binary-mode"]
+    # Whatever the locale: a dump says itself if it is in another character set.
+    argv += ["--default-character-set=utf8mb4", "--binary-mode"]
+    argv += ["--init-command=SET default_storage_engine=ndbcluster"]
     argv += [job.database or sysbench.DATABASE]
     return Command(["sh", "-c", f"exec {shlex.join(argv)} < {shlex.quote(str(path))}"])
 

@@ -228,7 +228,8 @@ class _Reader:
 
     def _placeholder(self) -> None:
         before = self._pieces[-1] if self._pieces else ""
-        glued = isinstance(before, Placeholder) or before[-1:] in ("`", "$", ".") or (
+        begins = self._in_name or isinstance(before, Placeholder)
+        glued = begins or before[-1:] in ("`", "$", ".") or (
             bool(_WORD.fullmatch(before[-1:])) and not before.isdigit()
         )  # fmt: skip
         try:

@@ -47,14 +47,6 @@ def loads(tc: float, other: float, **quotas: float) -> Double:
     return with_plan(threads_use(data, pct, THREADS_OF_32), **quotas)
 
 
-@pytest.mark.parametrize(("recv", "expected"), [(60.0, "reproduced"), (25.0, "contradicted")])
-def test_the_busiest_thread_under_one_server(recv: float, expected: str) -> None:
-    """A recv thread above all others reproduces, one below a tc thread contradicts."""
-    row = decided(far({**USUAL, "recv": recv}), "F5-recv-busiest")
-    assert row.verdict == expected
-    assert "1 server and 128 clients" in row.reason
-
-
 @pytest.mark.parametrize("recv", [60.0, 25.0])
 def test_fewer_threads_than_the_briefs_say_nothing_of_the_busiest(recv: float) -> None:
     """With one recv thread where the brief has three, either outcome means nothing."""

@@ -46,13 +46,6 @@ def test_a_variant_never_mixes_into_the_default() -> None:
         assert verdict(plain, name).equals(verdict(mixed, name))
 
 
-def test_a_variant_that_was_not_measured_is_unknown() -> None:
-    """A dataset without the contrast says so, and nothing is decided."""
-    row = verdict(double(), "B-redo")
-    assert row.verdict == "unknown"
-    assert "it has no contrast redo" in row.reason
-
-
 def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:
     """All 16 servers run under a sweep: the CPU of one server is that of the one with clients."""
     dataset = with_cpu(double(clients=(32,), servers=(1,)), mysqld1=23.0, mysqld2=1.0, ndbmtd=9.0)

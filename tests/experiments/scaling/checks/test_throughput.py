@@ -7,14 +7,6 @@ import pytest
 from made_up import contrasted, decided, double, verdict
 
 
-@pytest.mark.parametrize("name", ["F6-peak", "F6-double-servers", "F6-8-to-16", "P-servers-1-2"])
-def test_a_sweep_stands_for_no_contrast(name: str) -> None:
-    """Whatever its peaks: the contrast that is missing is named."""
-    row = verdict(double(lambda n, c: min(250 * c, 1000 * n)), name)
-    assert row.verdict == "unknown"
-    assert "it has no contrast servers-" in row.reason
-
-
 @pytest.mark.parametrize("ratio", [1.9, 1.2])
 def test_one_doubling_does_not_stand_for_both(ratio: float) -> None:
     """Neither for the claim nor against it."""

@@ -14,7 +14,7 @@ from ndblab.design.variant import UNDIVIDED
 from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import publication
-from ndblab.judging.checks import check, check_family
+from ndblab.judging.checks import check
 from ndblab.judging.conditions import NEAR_PCT, State, condition, demanded
 from ndblab.judging.contrasted import A, B, Place, decided_by, of_claim, place, side, sides
 from ndblab.judging.evidence import Evidence
@@ -35,7 +35,7 @@ SHARE_TOLERANCE = 0.25
 decided_by(UNDIVIDED, "P-tc")
 
 
-@check_family(r"F[59]-(ldm|query|tc|send|recv|main)-\d+")
+@check(*(claim.id for claim in publication.claims() if claim.is_reading))
 def one_thread(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the share of a kind of threads in the CPU of its data node with that of the screen.
 

@@ -78,7 +78,7 @@ def steady_host(claim: Claim, evidence: Evidence) -> State:
     states = []
     for _, run in at_best(evidence).iterrows():
         speed = control.of_run(beside, run)
-        if len(speed) <= least:
+        if len(speed) <= least or speed.index.max() < 0.9 * run["duration_s"]:
             raise MissingData("the control beside the run has too few seconds")
         states.append(_alike(claim, speed))
     return next((state for state in states if not state.holds), states[0])
