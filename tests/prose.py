@@ -9,7 +9,9 @@ MOST_WORDS = 30
 
 # Neither a colon nor a semicolon ends a sentence.
 END = re.compile(r"(?<=[.!?])[)\"*_]*\s+")
-NOT_PROSE = re.compile(r"```.*?```|<!--.*?-->|<[^>]+>|^(?:\||    |#).*$", re.DOTALL | re.MULTILINE)
+NOT_PROSE = re.compile(
+    r"```.*?```|<!--.*?-->|<[^>]+>|^(?:\||    |#)[^\n]*$", re.DOTALL | re.MULTILINE
+)
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 CODE = re.compile(r"`[^`]*`")
 ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s", re.MULTILINE)

@@ -113,7 +113,10 @@ def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
     )
     for row in ratios[ratios["contrast"].str.endswith(FULLY_REPLICATED)].itertuples():
         if row.low <= 1 <= row.high:
-            title += f"; that {moved(row.ratio, row.low, row.high, 'throughput')}"
+            # Its interval is beside the row below.
+            title += (
+                f"; that {moved(row.ratio, row.low, row.high, 'throughput').partition(' (')[0]}"
+            )
         else:
             title += f", and {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title
