@@ -132,8 +132,8 @@ def interrupted(child: subprocess.Popen, number: int) -> None:
 
 
 def recorded(folder: Path) -> dataset.Dataset:
-    """Read the only dataset of a lab."""
-    [place] = (folder / "runs").glob("*/*")
+    """Read the only dataset of a lab; the notebook of a comparison is beside its folder."""
+    [place] = (path for path in (folder / "runs").glob("*/*") if path.is_dir())
     return dataset.read(place)
 
 
@@ -347,6 +347,7 @@ def test_a_comparison_sets_variables_for_a_while(cluster, lab, tmp_path):
     assert [sides["ndb_batch_size"] for sides in data.manifest["set_global"]] == ["65536", "32768"]
     assert set(data.slices["variant"]) == {"default", "b"}
     assert all(map(is_good, data.slices["status"]))
+    assert data.path.with_name(f"{data.id}.ipynb").is_file(), "the report reads its band"
 
 
 def test_nothing_is_set_without_consent_or_right(cluster, lab, tmp_path):
