@@ -37,6 +37,14 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "whether more clients lower the throughput of one server",
         ),
         Clause(
+            "F4-cpu-with-load",
+            "from 1 to 32 clients without quotas, the data nodes' CPU grew by a factor "
+            "{value_fall_pct} smaller than mysqld's {interval_fall_pct}",
+            "from 1 to 32 clients without quotas, the data nodes' CPU grew by no smaller a factor "
+            "than mysqld's ({change})",
+            "whether the data nodes' CPU grows less than mysqld's with more clients",
+        ),
+        Clause(
             "F5-recv-busiest",
             f"{where}, a recv thread was the busiest NDB thread",
             f"{where}, no recv thread was the busiest NDB thread",
