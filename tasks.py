@@ -678,7 +678,7 @@ def bench(c, only=None, real=None):
 
     Examples:
     ./lab bench                     all
-    ./lab bench read                one of them
+    ./lab bench large               one of them
 
     `bench compare` looks for known differences, added to recorded slices. With --real N it makes N
     comparisons of each kind on a cluster; nothing else should use the host. It resumes if

@@ -59,7 +59,7 @@ def write(
         "host": HOST.to_dict(),
         "versions": {"ndb": "9.7.4", "mysqld": "9.7.4", **(versions or {})},
         "plan": {"budget": {"kind": "shared", "reason": "asked for"}},
-        "profile": size.to_dict(),
+        "profile": vars(size),
         "overrides": {},
         "git_commit": "0" * 40,
         "asked": dict(experiment.asked),

@@ -47,11 +47,6 @@ def test_connections_of_a_pool_belong_to_one_process() -> None:
     assert pooled.connections_of(pooled.servers[1]) == (12,)
 
 
-def test_the_cluster_that_was_captured_is_accepted() -> None:
-    """Whole, of one version, and that of its endpoints."""
-    attached.check(facts())
-
-
 def nodes(**changes: object):
     """The nodes of the capture, the data node 3 changed."""
     return tuple(

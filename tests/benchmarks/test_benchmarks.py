@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from ndblab import benchmarks, dataset, install
-from ndblab.benchmarks import clusters, commands, reading
+from ndblab.benchmarks import commands, reading
 from ndblab.benchmarks.row import Row
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.machine.local import MARK
 from ndblab.measuring import recorded
-from ndblab.workloads import sysbench_output
 
 Benchmark = Callable[[], list[Row]]
 
@@ -96,33 +95,6 @@ def test_a_named_benchmark_that_cannot_run_gives_its_own_error(monkeypatch):
         benchmarks.run("failing")
 
 
-def test_pairs_alternate_their_order():
-    """Even pairs measure the lab first, odd ones the other side; results keep their order."""
-    order: list[str] = []
-
-    def side(name: str, value: float) -> Callable[[], float]:
-        return lambda: order.append(name) or value
-
-    pairs = [clusters.alternated(n, side("lab", 1.0), side("hand", 2.0)) for n in range(3)]
-    assert order == ["lab", "hand", "hand", "lab", "lab", "hand"]
-    assert pairs == [(1.0, 2.0)] * 3
-
-
-def test_a_failed_run_is_not_compared():
-    """A sysbench that reports nothing stops the comparison with its own last words."""
-    argv = [sys.executable, "-c", "import sys; sys.exit('FATAL: no server')"]
-    with pytest.raises(LabError) as error:
-        clusters.by_hand_qps(argv, {})
-    assert "FATAL: no server" in error.value.found
-
-
-def test_both_sides_count_queries_alike():
-    """A run by hand is read by the parser that reads the lab's own runs."""
-    report = Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt"
-    qps = clusters.by_hand_qps(["cat", str(report)], {"PATH": "/usr/bin:/bin"})
-    assert qps == sysbench_output.parse(report.read_text()).metrics["qps"]
-
-
 def test_a_command_that_fails_is_not_timed():
     """The error contains the exit status and the reason."""
     with pytest.raises(LabError) as error:
@@ -176,6 +148,15 @@ def test_the_first_redrawing_only_warms_up(stand_in):
     assert len(log.read_text().splitlines()) == commands.WHOLE_PROCESSES + 1
 
 
+def test_a_large_dataset_leaves_no_results(stand_in, monkeypatch, tmp_path):
+    """They would replace those of the recorded dataset from which it is made."""
+    monkeypatch.setattr(commands, "LARGE_ROWS", 1)
+    log = stand_in(f'mkdir -p "{tmp_path}/out/$(basename "$5")"')
+    commands.large()
+    assert [*(tmp_path / "out").iterdir()] == []
+    assert not log.read_text().strip().endswith(recorded.folder(catalogue.find(figure=6)).name)
+
+
 def test_memory_counts_the_lab_and_not_its_cluster():
     """A child with the mark of a cluster is left out; one without it is counted."""
     body = f"""
@@ -207,15 +188,6 @@ def test_a_peak_between_two_samples_is_not_missed():
         peak_bytes = commands._peak_rss_bytes(child.pid)
         child.communicate("\n")
     assert peak_bytes > 80_000_000
-
-
-def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pytest.MonkeyPatch):
-    """Each condition has a row of its own, with the same goal."""
-    measured = []
-    monkeypatch.setattr(clusters, "_overhead", lambda plan, size: measured.append(plan.budget.kind))
-    clusters.overhead()
-    assert measured[-1] == "shared"
-    assert len(measured) == len(set(measured)) <= 2
 
 
 def test_a_recorded_dataset_is_tiled_in_time(tmp_path):

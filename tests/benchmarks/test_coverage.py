@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,26 @@ def test_every_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert (wide["reason"] != "").all(), wide
     assert (table["low_pct"] <= table["coverage_pct"]).all()
     assert (table["coverage_pct"] <= table["high_pct"]).all()
+
+
+@pytest.mark.parametrize(
+    ("coverage_pct", "reason", "met"),
+    [(95.0, "", True), (99.0, "", False), (99.0, "cautious", True), (90.0, "cautious", False)],
+)
+def test_an_interval_that_is_too_wide_misses_its_goal(
+    coverage_pct: float,
+    reason: str,
+    met: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Unless it says why; one that is too narrow misses it whatever it says."""
+    named = dict.fromkeys(("interval", "used_for", "units"), "a test") | {"reason": reason}
+    numbers = dict.fromkeys(("coverage_pct", "low_pct", "high_pct"), coverage_pct)
+    monkeypatch.setattr(coverage, "simulate", lambda: pd.DataFrame([named | numbers]))
+    monkeypatch.setattr(coverage, "FILE", tmp_path / "coverage.csv")
+    [printed] = coverage.of_intervals()
+    assert printed.met is met
 
 
 def test_the_table_covers_what_the_lab_simulates() -> None:

@@ -9,9 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from ndblab.benchmarks import days, tuning
-from ndblab.statistics import recordings
-from ndblab.statistics.estimate import Estimate
-from ndblab.statistics.recordings import DAYS, Apart
+from ndblab.statistics.recordings import DAYS
 
 
 @pytest.mark.parametrize("quantity", DAYS)
@@ -44,10 +42,3 @@ def test_the_next_day_s_gain_lies_in_the_range_of_simulated_searches() -> None:
     assert len(range_) == 6
     assert sum(range_) >= 5
     assert sum(interval) < sum(range_)
-
-
-def test_a_range_without_deviation_between_days_is_the_interval() -> None:
-    """For what the benchmark says of intervals."""
-    ratio = Estimate(1.5, 1.4, 1.7)
-    same = recordings.another_day(ratio, "mine", {"mine": Apart(0.0, 1)})
-    assert tuple(same) == pytest.approx(tuple(ratio))

@@ -23,7 +23,7 @@ from worlds.recording import BINARIES
 
 
 @pytest.fixture(scope="module")
-def pools() -> list[resampled.Pool]:
+def pools() -> list[np.ndarray]:
     """The recorded contrasts of slices in turn."""
     return resampled.pools(ALTERNATION)
 
@@ -59,9 +59,9 @@ def test_resampled_sides_are_equal_on_the_whole(pools: list) -> None:
     """Nothing is left of the difference that a recorded contrast had; the planted one is there."""
     rng = np.random.default_rng(3)
     for pool in pools[:5]:
-        assert pool.logs.mean() == pytest.approx(0, abs=1e-9)
+        assert pool.mean() == pytest.approx(0, abs=1e-9)
         assert np.log(1.05) == pytest.approx(
-            np.mean([pool.drawn(100, 1.05, rng).mean() for _ in range(200)]), abs=0.01
+            np.mean([resampled.redrawn(pool, 100, 1.05, rng).mean() for _ in range(200)]), abs=0.01
         )
 
 
@@ -70,9 +70,19 @@ def test_clients_in_turn_are_resampled_from_comparisons_on_a_cluster() -> None:
     rng = np.random.default_rng(3)
     for design, halves in ((ALTERNATION, 2), (RESTARTS, 1)):
         pools = resampled.pools_of_file(design, halves)
-        assert all(pool.logs.shape[1] == halves for pool in pools)
+        assert all(pool.shape[1] == halves for pool in pools)
         judged = resampled.judge(pools, [1.0] * 60, 13, 27.0, rng)
         assert judged["outcome"].isin([FASTER, SLOWER]).sum() <= 7
+
+
+def test_resampled_comparisons_take_as_long_as_blocks_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As docs/compare.md says of each design: 30 blocks of 29 s, 20 of 41 s."""
+    monkeypatch.setattr(resampled, "EQUAL_TRIALS", 1)
+    monkeypatch.setattr(resampled, "PLANTED_TRIALS", 0)
+    notes = {row.what: row.note for row in resampled.compare()}
+    equal = "resampled, equal: told apart"
+    assert "of at most 14.5 min" in notes[f"clients in turn, {equal}"]
+    assert "of at most 13.7 min" in notes[f"restarts, clients in turn, {equal}"]
 
 
 def line(
@@ -154,7 +164,7 @@ def test_the_number_of_real_comparisons_is_checked_first(real: object) -> None:
 def test_only_comparisons_are_made_for_real() -> None:
     """Elsewhere the option would be without effect."""
     with pytest.raises(LabError, match="Only the benchmark compare"):
-        benchmarks.run("read", real=3)
+        benchmarks.run("large", real=3)
 
 
 def shares(bench: planted.Bench, truth: float, block: int) -> dict[str, float]:

@@ -14,6 +14,7 @@ import pytest
 
 import waiting
 from campaign import checks, small_disk
+from machine.test_local import segment_of_another_process
 from ndblab.cluster import datadir, lease, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
@@ -109,13 +110,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path):
 
 def test_the_next_start_removes_the_segments_that_a_lab_and_its_watchdog_left(tmp_path: Path):
     """Processes that are ended before a start leave no shared memory."""
-    body = (
-        "import ctypes, sys\nshmget = ctypes.CDLL(None, use_errno=True).shmget\n"
-        "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
-    )
-    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    child = LOCAL.spawn([sys.executable, "-c", body], tmp_path, **piped)
-    segment = int(child.stdout.readline())
+    child, segment = segment_of_another_process(tmp_path)
     lease.write(tmp_path, {})
     with lease.hold(tmp_path):
         child.wait()

@@ -15,6 +15,7 @@ from ndblab import discovery
 from ndblab.comparing import comparison
 from ndblab.comparing.request import Request
 from ndblab.error import LabError
+from ndblab.measuring import feasible
 
 LAB = Path(__file__).parents[2] / "lab"
 
@@ -66,10 +67,10 @@ def test_plain_words_are_what_the_command_is_about(typed: str, expected: str) ->
 
 def test_a_dry_run_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A build takes minutes, and packages as root."""
-    monkeypatch.setattr(comparison.install, "find", lambda: None)
-    monkeypatch.setattr(comparison.install, "ensure", lambda: pytest.fail("it installs"))
+    monkeypatch.setattr(feasible.install, "find", lambda: None)
+    monkeypatch.setattr(feasible.install, "ensure", lambda **_: pytest.fail("it installs"))
     with pytest.raises(LabError, match="dry run") as caught:
-        comparison.programs(only_plan=True)
+        feasible.programs(only_plan=True)
     assert "./lab install" in caught.value.next_step
 
 

@@ -25,7 +25,7 @@ def test_the_forest_shows_three_ratios_and_their_blocks() -> None:
     """It stands below the answer, with the settings of both sides."""
     data = measured(20)
     result = judged.judge(data)
-    drawn = figure.draw(data, result, SIDES, 0.02)
+    drawn = figure.draw(data, result, map(SIDES.words, "ab"), 0.02)
     [ax] = drawn.axes
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "queries/s", "p95 latency", "CPU time per query",

@@ -39,13 +39,6 @@ def test_a_setting_is_found_as_it_is_typed(word: str, section: str, change: str)
     assert (knob.section, knob.change) == (section, change)
 
 
-def test_a_misspelt_name_gets_those_that_are_close() -> None:
-    """One message, with what was probably meant."""
-    with pytest.raises(LabError, match="SpinMetod") as caught:
-        knobs.find("SpinMetod")
-    assert caught.value.expected == "perhaps SpinMethod"
-
-
 def test_a_name_of_several_sections_must_say_which() -> None:
     """The message says how."""
     with pytest.raises(LabError, match="Several sections") as caught:

@@ -64,6 +64,7 @@ def test_an_experiment_without_a_mistake_is_measured(good: Experiment):
         (mine(shape={"node_group": 2}), ("the shape", "node_group", "node_groups")),
         (mine(variants=(Variant(shape={"small_red": 1}),)), ("the shape", "small_redo")),
         (mine(grid=lambda *asked: 1 / 0), ("grid of mine", "ZeroDivisionError")),
+        (mine(grid=lambda *asked: (Point(1, 8, variant="wid"),)), ("wid", "Change the grid")),
         (mine(contrasts=lambda *asked: [][0]), ("contrasts of mine", "IndexError")),
     ],
 )

@@ -175,6 +175,14 @@ def test_tables_of_ones_own_are_known_before_a_dataset_is_read(tmp_path: Path):
     assert "tables.py is read" in run(tmp_path / "other", *argv, "--dry-run", "--host", "brief")
 
 
+def test_a_folder_with_a_figure_of_another_experiment_is_refused(tmp_path: Path, alone):
+    """As the name of one of the lab's is."""
+    own.write(tmp_path / "other")
+    assert catalogue.find(f"{tmp_path}/other", figure="other").name == "other"
+    with pytest.raises(LabError, match="no such figure"):
+        catalogue.find(f"{tmp_path}/other", figure=6)
+
+
 def test_a_folder_that_is_no_experiment_is_refused(tmp_path: Path):
     """With the command that writes one."""
     with pytest.raises(LabError, match="no experiment") as caught:

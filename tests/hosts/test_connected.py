@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,18 @@ def test_hosts_of_a_user_that_do_not_suit_an_experiment_are_refused_before_they_
     ):
         pass
     assert "a.invalid: management, load" in caught.value.found
+
+
+def test_an_address_that_only_its_own_host_reaches_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """Debian's installer gives a host's own name 127.0.1.1; a host that is alone may have it."""
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [(2, 1, 6, "", ("127.0.1.1", 0))])
+    here = PlacedHost("box", roles.LOCAL, "", "/var/box", roles.ROLES)
+    with connected.connected((here,), None) as there:
+        assert there.hosts.placed[0].address == "127.0.1.1"
+    other = PlacedHost("b", "b.invalid", "", "/var/b", ("data", "sql"))
+    with (
+        pytest.raises(LabError, match="cannot reach box") as caught,
+        connected.connected((here, other), None),
+    ):
+        pass
+    assert "address =" in caught.value.next_step

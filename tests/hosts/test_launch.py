@@ -148,3 +148,11 @@ def test_the_agent_starts_anew_where_only_a_scope_may_limit_cpus(
         assert stream.read() == b"frames"
     else:
         assert (entered, stream.tell()) == ([], 0)
+
+
+def test_what_a_shell_prints_without_ending_its_line_does_not_matter():
+    """A title for the terminal, say."""
+    script = f"""printf '\\033]0;db1\\007'; echo '{launch.GREETING}{{"pid": 1}}'"""
+    pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with subprocess.Popen(["sh", "-c", script], **pipes) as client:
+        assert launch._ask(client, b"") == ([], {"pid": 1})

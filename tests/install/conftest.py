@@ -12,8 +12,9 @@ import vendor
 
 
 @pytest.fixture
-def server() -> Iterator[vendor.Server]:
-    """A server on this machine, without a file yet."""
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[vendor.Server]:
+    """A server on this machine, without a file yet; no proxy is asked for it."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with vendor.serving() as serving:
         yield serving
 

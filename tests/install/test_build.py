@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from ndblab.install import build
 from ndblab.install.progress import Phases
-from ndblab.machine import commands
+from ndblab.machine import commands, host
 
 CAPTURED = Path(__file__).parents[1] / "captured/programs"
 
@@ -90,3 +91,22 @@ def test_what_is_compiled_together_is_not_what_a_data_node_runs_per_transaction(
     changed = text.partition("set(NDBLAB_HEADERS")[0]
     hot = ("ndbblocks", "ndbkernel", "ndbsched_mt", "ndbtransport", "ndbapi", "strings", "zlib")
     assert [name for name in hot if name in changed] == []
+
+
+@pytest.mark.parametrize(
+    ("cpu_limit", "left_bytes", "option"),
+    [(0.5, 20_000_000_000, "-j2"), (None, 800_000_000, "-j1")],
+)
+def test_a_container_runs_as_many_compilers_as_its_limits_allow(
+    cpu_limit: float | None,
+    left_bytes: int,
+    option: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Not as many as the machine has CPUs and memory for: the kernel would kill them."""
+    here = dataclasses.replace(host.read(), cpu_limit=cpu_limit, memory_available_bytes=left_bytes)
+    monkeypatch.setattr(host, "read", lambda: here)
+    lines = fail_first(monkeypatch, "nothing")
+    build.Build(tmp_path / "mysql").make(["ndbmtd"], Phases(show=False))
+    assert option in lines[-1]

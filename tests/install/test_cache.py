@@ -4,6 +4,7 @@ import errno
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -80,3 +81,24 @@ def test_an_unwritable_folder_of_the_cache_is_one_clear_error(own_cache: Path) -
 def test_errors_outside_the_cache_are_not_changed(own_cache: Path) -> None:
     with pytest.raises(FileNotFoundError), cache.locked(lambda text: None):
         Path("/nowhere/at/all").read_text()
+
+
+@pytest.mark.parametrize("name", ["LC_ALL", "LANGUAGE"])
+def test_a_full_disk_is_recognised_in_every_language(
+    own_cache: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs are to speak English; in C.UTF-8, too, they speak that of LANGUAGE."""
+    monkeypatch.setenv(name, "de_DE.UTF-8")
+    script = 'case "$LANGUAGE$LC_ALL" in C.UTF-8) echo "No space left on device";; esac; exit 1'
+    with pytest.raises(LabError, match="is full"), cache.locked(lambda text: None):
+        commands.run(["sh", "-c", script], what="It cannot be unpacked", log=own_cache / "log")
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_disk_that_runs_no_programs_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after the download, as programs that were built for another machine."""
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_NOEXEC))
+    refused = pytest.raises(LabError, match="runs no programs")
+    with refused as caught, cache.locked(lambda text: None):
+        pass
+    assert "XDG_CACHE_HOME" in str(caught.value)

@@ -23,12 +23,6 @@ def put_home(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     return put
 
 
-def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
-    """That nothing is installed is not an error."""
-    assert discovery.find_ndb() is None
-    assert discovery.find_sysbench() is None
-
-
 @pytest.mark.parametrize("server_folder", ["bin", "sbin", "libexec"])
 def test_ndb_home_is_found_in_its_usual_layouts(put_home, server_folder: str) -> None:
     home = put_home(server_folder=server_folder)

@@ -53,23 +53,6 @@ def test_a_broken_connection_is_resumed_where_it_broke(server: Server, target: P
     assert [p.name for p in target.parent.iterdir()] == [target.name]
 
 
-def test_a_failed_download_is_resumed_by_the_next_command(
-    server: Server, target: Path, part: Path
-) -> None:
-    """A server that goes away leaves a part; the next command fetches only the rest."""
-    server.cuts, server.stays_up = [1000], False
-    with pytest.raises(LabError, match="cannot be fetched") as caught:
-        fetch(server, target)
-    assert "503" in str(caught.value.found)
-    assert "saved" in str(caught.value.next_step)
-    assert part.read_bytes() == CONTENT[:1000]
-    assert not target.exists()
-    server.is_down = False
-    fetch(server, target)
-    assert target.read_bytes() == CONTENT
-    assert ranges(server)[-1] == "bytes=1000-"
-
-
 def test_a_server_that_ignores_ranges_starts_again(
     server: Server, target: Path, part: Path
 ) -> None:
@@ -98,15 +81,6 @@ def test_a_part_that_is_complete_is_not_downloaded_again(
     assert server.sent_bytes == 0
 
 
-def test_a_wrong_file_never_gets_the_final_name(server: Server, target: Path, part: Path) -> None:
-    """A file with another checksum is removed, so that the next attempt starts over."""
-    part.write_bytes(b"of another file")
-    with pytest.raises(LabError, match="does not match its checksum"):
-        fetch(server, target)
-    assert not target.exists()
-    assert not part.exists()
-
-
 def test_a_file_too_large_for_the_disk_is_refused_at_once(server: Server, target: Path) -> None:
     """The announced size is compared with the free space before anything is written."""
     server.said_length = 10**17
@@ -132,3 +106,17 @@ def test_a_host_that_refuses_connections_is_reported(target: Path) -> None:
     with pytest.raises(LabError, match="cannot be fetched") as caught:
         download.fetch(url, target, lambda file: None, Phases(show=False))
     assert "refused" in str(caught.value.found)
+
+
+def test_a_proxy_for_everything_is_used(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pip, uv and curl do; Python's own library does not."""
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ALL_PROXY", server.url)
+    url = f"http://vendor.invalid{PATH}"
+    server.files[url] = CONTENT
+    verify = partial(download.verified_sha256, expected=SHA256, name=url)
+    download.fetch(url, target, verify, Phases(show=False))
+    assert target.read_bytes() == CONTENT

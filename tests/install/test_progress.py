@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from ndblab.install import packages, progress
 from ndblab.install.progress import Phases
+from ndblab.machine import host
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ def test_an_installation_that_fails_leaves_no_bar_at_100_pct(capsys):
 
 def test_more_cpus_build_faster(monkeypatch):
     """What the doctor says of a first installation depends on the machine."""
-    monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(2))
+    monkeypatch.setattr(host, "read", lambda: SimpleNamespace(usable_cpus=2))
     two = sum(packages.cluster_s().values())
-    monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(16))
+    monkeypatch.setattr(host, "read", lambda: SimpleNamespace(usable_cpus=16))
     assert sum(packages.cluster_s().values()) < two / 3

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from made_up import double
+from ndblab import discovery
 from ndblab.design import catalogue
 from ndblab.error import MissingData
 from ndblab.formatting import plain
@@ -102,7 +103,8 @@ def test_a_short_answer_counts_what_it_leaves_out() -> None:
 def test_every_experiment_has_an_answer_of_its_own(name: str) -> None:
     """It ends as a sentence, and two lines of a terminal hold its short form."""
     answer = exhibit.answer(notebook.read(catalogue.notebook(catalogue.find(name))))
-    assert name in answers.known()
+    discovery.modules("answer")
+    assert name in answers.ANSWERS
     assert str(answer).endswith(".")
     assert len(textwrap.wrap(answer.brief(), 100)) <= 2
 
@@ -179,7 +181,8 @@ def test_every_clause_is_about_a_claim_of_the_sources(name: str) -> None:
     data = recorded.obtain(name)
     known = {claim.id for claim in publication.claims()}
     # Finding the experiments' answers is what fills `ANSWERS`.
-    assert name in answers.known()
+    discovery.modules("answer")
+    assert name in answers.ANSWERS
     said = answers.ANSWERS[name](data, verdict_tables.of(data))
     assert {c.id for c in said if isinstance(c, Clause)} <= known
 

@@ -72,16 +72,6 @@ def test_a_contrast_that_is_to_be_measured_is_waited_for() -> None:
     assert all(dict(finding.waits) == {"overload": None} for finding in findings.values())
 
 
-def test_blocks_with_a_failed_slice_are_left_out() -> None:
-    """One bad slice takes its whole block with it."""
-    dataset = against("overload", (16, 512), (16, 256), ratio=0.85, blocks=6)
-    wild = dataset.slices.copy()
-    wild.loc[wild["run_id"] == "overload_b006_1a", ["qps", "status"]] = [9e9, "errors: 3"]
-    finding = judge.findings(replace(dataset, slices=wild), ["F6-overload"], [FREE])["F6-overload"]
-    assert finding.verdict == "reproduced"
-    assert finding.measured.value == pytest.approx(0.85, rel=0.02)
-
-
 def doublings(first: float, second: float, metric: str = QPS) -> Double:
     """Both doublings of servers as contrasts."""
     once = against("servers-1-2", (2, 16), (1, 8), metric=metric, ratio=first)
@@ -113,15 +103,6 @@ def test_the_peak_is_climbed_step_by_step() -> None:
 def level(name: str, point: tuple[int, int] = (16, 256), **more: Any) -> Double:
     """Add a level to a sweep that says nothing."""
     return contrasted(double(lambda n, c: 100.0), name, {"a": (*point, {})}, **more)
-
-
-@pytest.mark.parametrize(("nodes", "expected"), [(40.0, "reproduced"), (110.0, "contradicted")])
-def test_without_quotas_the_data_nodes_show_what_they_need(nodes: float, expected: str) -> None:
-    """In `scaled`, a level without quotas decides what the quotas would impose."""
-    dataset = slices_use(
-        level("undivided"), lambda row: {"mysqld": 100.0, "ndbmtd": nodes, "sysbench": 20.0}
-    )
-    assert decided(dataset, "B-less-cpu").verdict == expected
 
 
 def test_growth_of_cpu_is_that_from_one_side_to_the_other() -> None:

@@ -58,7 +58,7 @@ def test_a_condition_that_crashes_is_unknown(monkeypatch: pytest.MonkeyPatch) ->
     def broken(claim: publication.Claim, seen: evidence.Evidence) -> conditions.State:
         raise ZeroDivisionError("a slip")
 
-    assert "saturated" in conditions.known()
+    assert "saturated" in conditions.CONDITIONS
     monkeypatch.setitem(conditions.CONDITIONS, "saturated", broken)
     row = verdict(double(), "F6-overload")
     assert row.verdict == "unknown"
@@ -78,7 +78,6 @@ def test_a_claim_without_a_check_is_unknown() -> None:
     claim = replace(BY_ID["H-q20"], id="R-new", source="rondb-2021-05")
     row = judge.judge(double(), ["R-new"], [claim]).iloc[0]
     assert row.verdict == "unknown"
-    assert "about RonDB" in row.reason
     assert "no experiment measures it yet" in row.reason
 
 

@@ -55,6 +55,14 @@ def test_two_recordings_of_one_start_each_are_two_starts() -> None:
     assert row.low < 0.70 < 0.71 < row.high < 1
 
 
+def test_recordings_that_agree_say_so_though_one_has_a_single_start() -> None:
+    """What that one alone says is limited to its start, and still said."""
+    together = judged(recording(0.95, starts=1), recording(0.85))
+    assert together.verdict == verdict.INCONCLUSIVE
+    said = "alone is reproduced or reproduced within one cluster start, but together"
+    assert said in together.reason
+
+
 def test_the_interval_knows_how_far_recordings_lie_apart() -> None:
     """Each alone is sure; together they are not, since the next may be anywhere."""
     alone = [judged(recording(ratio)).verdict for ratio in (0.95, 0.85)]
@@ -155,3 +163,14 @@ def test_a_recording_that_cannot_test_the_claim_does_not_count() -> None:
     none = double(lambda n, c: 5000.0, budget="shared", servers=(1,), clients=(8,), repeats=1)
     none = replace(none, manifest={**none.manifest, "contrasts": [{"name": "x", "claims": []}]})
     assert "in 1 of 2 recordings" in judged(none, recording(0.9)).reason
+
+
+def test_a_recording_too_short_for_its_condition_yields_to_one_in_which_it_fails() -> None:
+    """Else a reader is told to measure for longer what a longer recording has ruled out."""
+    failed = verdict.Finding(verdict.NOT_TESTABLE, "a quota ends it", measured=Estimate(2.1))
+    why = f"{verdict.CONDITION_UNKNOWN} yet: it has fewer than 4 blocks"
+    short = verdict.Finding(verdict.INCONCLUSIVE, "1.84 times", why, Estimate(1.84))
+    there, here = (recordings.Recording("x", finding, {}) for finding in (failed, short))
+    finding = recordings.together(CLAIM, [there, here])
+    assert (finding.verdict, finding.measured.value) == (verdict.NOT_TESTABLE, 2.1)
+    assert recordings.together(CLAIM, [here]).verdict == verdict.INCONCLUSIVE

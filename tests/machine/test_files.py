@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -58,3 +59,12 @@ def test_a_folder_that_cannot_take_its_name_leaves_the_old_one(
     files.replace_folder(new, old)
     assert (old / "page.html").read_bytes() == b"new"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["report"]
+
+
+def test_a_file_is_locked_on_nfs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There, flock is a lock of fcntl(2), which takes a file that is open for writing."""
+    monkeypatch.setattr(fcntl, "flock", fcntl.lockf)
+    (tmp_path / "lock").touch()
+    handle = files.lock(tmp_path / "lock", wait=False)
+    assert handle is not None
+    os.close(handle)

@@ -144,3 +144,10 @@ def test_cpu_time_of_the_host_only_grows():
     """Busy, stolen and idle time are parts of the whole."""
     first, second = LOCAL.host_use(), LOCAL.host_use()
     assert second.total_s >= first.total_s > first.busy_s + first.steal_s > 0
+
+
+def test_a_folder_that_others_may_enter_is_closed_to_them(tmp_path: Path):
+    """One that root has made on a data disk, say: passwords and sockets come into it."""
+    tmp_path.chmod(0o755)
+    LOCAL.make_folder(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o700

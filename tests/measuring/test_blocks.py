@@ -111,8 +111,9 @@ class Lab:
         runs = []
         for slice_ in asked:
             others, steal_pct = self.disturbed(slice_.place["run_id"])
-            row = slice_tables.row(
-                slice_.job.point, **slice_.place, started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
+            row = table.row(
+                "slices", **dataclasses.asdict(slice_.job.point), **slice_.place,
+                started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
                 status="company" if others.disturbs else "ok",
                 duration_s=2.0, queries=20, errors=0, qps=10.0,
             )  # fmt: skip

@@ -140,13 +140,6 @@ def test_whose_servers_were_waited_for_in_vain_is_said(what, whose, monkeypatch)
     assert restarting.clusters._whose(restarting.plan, sides)(LabError(what)) == whose
 
 
-def test_a_variant_whose_setting_is_not_shown_is_not_measured() -> None:
-    """The servers keep 50000 at most."""
-    clusters = clusters_of(Variant("large", set_global={"ndb_batch_size": 65536}))
-    with pytest.raises(LabError, match="does not show the setting ndb_batch_size"):
-        clusters.ready(Point(1, 4, variant="large"))
-
-
 def test_variants_with_other_variables_are_not_measured_at_the_same_time() -> None:
     """A duet has one value of a global variable."""
     clusters = clusters_of(Variant(), Variant("small", set_global={"ndb_batch_size": 512}))

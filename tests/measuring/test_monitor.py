@@ -104,6 +104,14 @@ def test_the_host_is_as_busy_as_it_was_during_the_run():
     assert samples.host(20, 2) == busy | {"host_busy_pct": 100, "host_steal_pct": 0}
 
 
+def test_a_host_that_is_lost_after_its_first_reading_counts_for_nothing():
+    """Whatever needs it reports that, not the monitor."""
+    samples = monitor.Samples({})
+    for name, at_s, busy_s in (("a", 10, 1), ("b", 10, 1), ("a", 12, 4)):
+        samples.add({}, host(at_s, busy_s), name)
+    assert samples.host(10, 2)["host_busy_pct"] == 75
+
+
 class Double:
     """A cluster whose machine has a clock of its own, and whose data node answers with rows."""
 

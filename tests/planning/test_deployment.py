@@ -1,4 +1,4 @@
-"""Who gets what of a host: the brief's own server, a small machine, and any other."""
+"""Who gets what of a host: a small machine, and any other."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndblab.error import LabError
-from ndblab.judging import publication
-from ndblab.machine import host, topology
+from ndblab.machine import host
 from ndblab.planning import data_node, deployment
 from ndblab.planning.data_node import Threads
 from ndblab.planning.node import API_NODE_IDS
 from ndblab.planning.shape import Overlay
 
 GIB = 2**30
-BRIEF_HOST = host.load(publication.FOLDER / "host.json")
 WRITABLE = host.CpuController("cgroup1", "/sys/fs/cgroup/cpu", "the cpu hierarchy is writable")
 
 
@@ -39,41 +37,6 @@ def shape(**changes) -> deployment.Shape:
     return dataclasses.replace(
         deployment.Shape(servers=16, rows=80_000, max_clients=256), **changes
     )
-
-
-class TestBriefHost:
-    """On a dual EPYC 7742 the plan is what the brief typed by hand."""
-
-    plan = deployment.make(
-        BRIEF_HOST,
-        deployment.Shape(16, 80_000_000, 4096, places=deployment.Places(brief=True)),
-    )
-
-    @pytest.mark.parametrize(
-        ("name", "cpus", "memory"),
-        [
-            ("ndb_mgmd.1", "60-63,124-127,188-191,252-255", (0, 1)),
-            ("ndbmtd.1", "0-15,128-143", (0,)),
-            ("ndbmtd.2", "64-79,192-207", (1,)),
-            ("mysqld.1", "16-63,144-191", (0,)),
-            ("mysqld.16", "80-127,208-255", (1,)),
-        ],
-    )
-    def test_each_process_has_the_published_cpus(self, name, cpus, memory):
-        """The numactl lines of the brief, and memory from the same NUMA nodes."""
-        share = next(n for n in self.plan.nodes if n.name == name).share
-        assert topology.format_cpu_list(share.cpus) == cpus
-        assert share.memory_nodes == memory
-
-    def test_every_server_has_an_id_a_port_a_socket_and_a_folder_of_its_own(self):
-        """Odd servers on the third disk and the first NUMA node, even ones on the fourth."""
-        for number, node in enumerate(self.plan.servers, start=1):
-            disk, cpus = (3, "16-63,144-191") if number % 2 else (4, "80-127,208-255")
-            assert node.node_id == 10 + number
-            assert (node.port, node.socket) == (3305 + number, f"/tmp/mysql.{number}.sock")
-            assert node.data_dir == f"/nvme/{disk}/mysqld.{number}"
-            assert topology.format_cpu_list(node.share.cpus) == cpus
-            assert node.transporter == "shm"
 
 
 def test_a_small_host_gets_the_briefs_shares_as_quotas():

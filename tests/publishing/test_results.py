@@ -254,13 +254,6 @@ def test_a_full_disk_behind_standard_output_is_one_message(arguments):
     assert "No space left on device" in done.stderr
 
 
-def test_an_unknown_option_is_refused():
-    """A misspelt option is never ignored."""
-    done = invoke("reproduce", "--figure", "6", "--cleints", "8")
-    assert done.returncode != 0
-    assert "--cleints" in done.stderr + done.stdout
-
-
 def test_the_configuration_of_the_brief_can_be_written(tmp_path: Path):
     """Both files, with the published parameters."""
     printed("config", "--host", "brief", "--out", str(tmp_path))

@@ -57,6 +57,24 @@ def test_the_results_name_conditions_and_hosts_beside_verdicts(verdicts):
         assert all(word in rows[name].reason for word in words)
 
 
+def test_the_results_say_what_a_ratio_is_of(verdicts):
+    """1.7 times the share of local reads is not 1.7 times the throughput."""
+    before, _, _ = rendering.results(verdict_tables.with_statements(verdicts)).partition(
+        "## Claims without a verdict on the source"
+    )
+    [line] = [line for line in before.splitlines() if "(`C-read-backup`)" in line]
+    assert "| share of local reads with READ_BACKUP=1 / with READ_BACKUP=0: " in line
+
+
+def test_the_results_say_where_recordings_agree_that_decide_nothing_together(verdicts):
+    """That is another doubt than recordings of which none decides."""
+    every = verdict_tables.with_statements(verdicts)
+    reason = "1; each of 2 recordings alone is reproduced, but together they have too wide"
+    every.loc[every["id"] == "B-redo", ["verdict", "reason"]] = [verdict.INCONCLUSIVE, reason]
+    [line] = [x for x in rendering.results(every).splitlines() if "(`B-redo`)" in x]
+    assert "**inconclusive**, though each of 2 recordings alone is reproduced |" in line
+
+
 def test_the_results_say_at_what_load_and_against_which_threshold(verdicts):
     """A ratio that grows with clients, and a bound that no source states, are read with them."""
     before, _, _ = rendering.results(verdict_tables.with_statements(verdicts)).partition(

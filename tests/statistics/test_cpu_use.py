@@ -9,38 +9,6 @@ from made_up import double
 from ndblab.statistics import cpu_use
 
 
-def test_cpu_of_a_role_is_the_sum_of_its_processes() -> None:
-    """Processes of a role are averaged over time, then added up."""
-    table = pd.DataFrame(
-        {
-            "run_id": "a",
-            "t_s": [1, 2, 1, 2, 1, 2],
-            "role": pd.Categorical(["mysqld"] * 4 + ["ndbmtd"] * 2),
-            "node_id": [11, 11, 12, 12, 2, 2],
-            "cpu_pct": [10.0, 20.0, 30.0, 50.0, 5.0, 5.0],
-            "rss_bytes": 100,
-        }
-    )
-    roles = cpu_use.Usage(table).roles.loc["a"]
-    assert (roles["mysqld"], roles["ndbmtd"]) == (55, 5)
-
-
-def test_a_sample_is_weighted_by_its_time() -> None:
-    """A late sampler catches up in a very short window, which has almost no weight."""
-    table = pd.DataFrame(
-        {
-            "run_id": "a",
-            "t_s": [1.0, 2.0, 3.0, 3.01],
-            "role": pd.Categorical(["lab"] * 4),
-            "node_id": 0,
-            "cpu_pct": [1.0, 1.0, 1.0, 1600.0],
-            "rss_bytes": 100,
-        }
-    )
-    roles = cpu_use.Usage(table).roles.loc["a"]
-    assert roles["lab"] == pytest.approx(19 / 3.01)
-
-
 def test_a_query_costs_the_cpu_time_divided_by_the_queries() -> None:
     """Half a CPU at 1000 queries/s is 500 us per query; a role without samples has no cost."""
     data = double(

@@ -13,11 +13,11 @@ from ndblab.statistics import summary
 
 
 def runs(*rows: tuple) -> pd.DataFrame:
-    """Make runs of (servers, clients, qps) or (servers, clients, qps, status)."""
+    """Make runs of (servers, clients, qps)."""
     return pd.DataFrame(
         {
             "run_id": [f"r{number}" for number in range(len(rows))],
-            "status": pd.Categorical([row[3] if len(row) > 3 else "ok" for row in rows]),
+            "status": pd.Categorical(["ok"] * len(rows)),
             "transporter": pd.Categorical(["shm"] * len(rows)),
             "workload": "oltp_point_select",
             "servers": [row[0] for row in rows],
@@ -48,35 +48,12 @@ def test_one_run_has_no_interval() -> None:
     assert math.isnan(row.qps_high)
 
 
-def test_failed_runs_are_counted_and_never_averaged() -> None:
-    """A failed run is counted and named in the marks; its numbers stay out of the mean."""
-    table = summary.points(runs((1, 8, 100), (1, 8, 900, "errors: 12"), (1, 8, math.nan, "died")))
-    row = table.iloc[0]
-    assert (row.runs, row.failed, row.qps_mean) == (1, 2, 100)
-    assert "errors: 12" in row.marks
-    assert "died" in row.marks
-
-
-def test_a_point_of_failed_runs_only_stays_as_a_row() -> None:
-    """A point whose runs all failed keeps its row, without a mean."""
-    table = summary.points(runs((1, 8, 100), (2, 8, math.nan, "died")))
-    assert table["runs"].tolist() == [1, 0]
-    assert math.isnan(table["qps_mean"].iloc[1])
-
-
 def test_the_usual_runs_have_shared_memory_where_any_has() -> None:
     """On a cluster of several hosts none has, so the usual runs are those over TCP."""
     table = runs((1, 8, 100), (1, 8, 110))
     mixed = table.assign(transporter=["shm", "tcp"])
     assert list(summary.select(mixed)["run_id"]) == ["r0"]
     assert len(summary.select(table.assign(transporter="tcp"))) == 2
-
-
-def test_idle_servers_never_make_a_peak() -> None:
-    """A point with fewer clients than servers is marked, and is no peak."""
-    table = summary.points(runs((4, 2, 999), (4, 4, 100), (4, 8, 200)))
-    assert table["idle_servers"].tolist() == [True, False, False]
-    assert summary.peaks(table).iloc[0].clients == 8
 
 
 def test_the_knee_is_the_fewest_clients_within_three_percent() -> None:

@@ -46,7 +46,7 @@ def write(
 ) -> tuple[dataset.Dataset, History]:
     """Write a search whose finalists were confirmed, and return what its journal has."""
     size = profile.get("quick", {"servers": [1], "clients": [16]})
-    described = DESCRIBED | {"profile": size.to_dict()}
+    described = DESCRIBED | {"profile": vars(size)}
     trials = []
     with dataset.Writer.open(folder, NAME, {"seed": 1}, described) as writer:
         for seed, (own, truth) in enumerate(truths.items(), 1):

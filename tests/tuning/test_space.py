@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.comparing import knobs
+from ndblab.comparing import knobs, made
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
 from ndblab.error import LabError
 from ndblab.tuning import prepared, space
 from ndblab.tuning.space import Row
+from ndblab.tuning.wanted import Request, Wanted
 from ndblab.workloads.own import resolving
 
 
@@ -180,9 +181,11 @@ def test_a_file_that_is_no_table_is_one_message(tmp_path: Path, text: str, what:
 def test_a_configuration_replaces_the_users_own_value():
     """It leaves the rest of the user's settings."""
     [tunable] = of(Row("ndb_batch_size", "8K"), ndb_batch_size=32768).values()
-    baseline = [space.Setting(knobs.find(n), v) for n, v in
-                (("ndb_batch_size", 32768), ("ndb_force_send", "OFF"))]  # fmt: skip
-    settings = space.Space((tunable,), {}).settings((("ndb_batch_size", 8192),), baseline)
+    baseline = tuple(space.Setting(knobs.find(n), v) for n, v in
+                     (("ndb_batch_size", 32768), ("ndb_force_send", "OFF")))  # fmt: skip
+    load = made.Load("oltp_point_select", 1, 16)
+    searched = Wanted(baseline, space.Space((tunable,), {}), load, Request())
+    settings = searched.settings((("ndb_batch_size", 8192),))
     assert {s.knob.name: s.value for s in settings} == {
         "ndb_batch_size": 8192, "ndb_force_send": "OFF",
     }  # fmt: skip

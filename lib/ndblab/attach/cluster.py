@@ -27,7 +27,6 @@ from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
 from ndblab.machine import Machine, Process, cleanup, commands
 from ndblab.machine.local import LOCAL
-from ndblab.planning.shape import Places
 
 if TYPE_CHECKING:
     from ndblab.attach.prepared import Prepared
@@ -39,11 +38,6 @@ def home() -> Path:
     """Return the folder for what runs beside an attached cluster, next to the lab's own one."""
     own = start_stop.home()
     return own.with_name(f"{own.name}-attached")
-
-
-def places() -> Places:
-    """Return `home` as the places of a plan."""
-    return Places(str(home()), str(home()))
 
 
 def others_per_s(target: Target) -> float:

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab import install
 from ndblab.attach import attachable, own_schema
 from ndblab.attach import cluster as attached
 from ndblab.attach import target as naming
 from ndblab.attach.prepared import Prepared, prepared, read
-from ndblab.error import LabError
-from ndblab.formatting import duration
-from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, manifest, measurement
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.dry_run import noted
@@ -48,7 +43,8 @@ def measure(experiment: Experiment, request: Request) -> datasets.Dataset:
     Completed runs are saved.
     """
     target, progress = _target(experiment, request), request.progress
-    with prepared(experiment, target, request, _binaries(progress), True) as known:
+    binaries = feasible.programs(progress=progress)
+    with prepared(experiment, target, request, binaries, True) as known:
         if progress:
             print(*known.notes(experiment, request.minutes), sep="\n", file=sys.stderr)
         described, identity = describe(known)
@@ -70,18 +66,12 @@ def _target(experiment: Experiment, request: Request) -> Target:
 
 def describe_only(experiment: Experiment, request: Request) -> str:
     """Describe what `measure` would do; read the cluster, but write nothing there."""
-    target = _target(experiment, request)
-    if (binaries := install.find()) is None:
-        raise LabError(
-            "A dry run reads the cluster by NDB's management client",
-            found="no NDB Cluster on this machine",
-            expected="ndb_mgm",
-            next_step="Install it first: ./lab install",
-        )
+    target, binaries = _target(experiment, request), feasible.programs(only_plan=True)
     with prepared(experiment, target, request, binaries, False) as known:
         notes = list(known.notes(experiment))
     allowed, todo = known.allowed, known.allowed.sweep(known.size)
     jobs = [allowed.job(known.size, binaries, known.plan, point) for point, _ in todo.order()]
+    loads = dict.fromkeys(point.workload for point in todo.points)
     lines = [
         *(f"# {line}" for note in notes for line in note.splitlines()),
         *dry_run.contrasts(allowed, known.size),
@@ -89,7 +79,7 @@ def describe_only(experiment: Experiment, request: Request) -> str:
         "# a schema, whose name is random, by the first of them",
         *(f"{made};" for name in allowed.schemas for made in own_schema.statements(name)[0]),
         "# the load; sysbench reads the password, if there is one, from a file in memory",
-        *_inputs(allowed, known),
+        *(line for name in loads for line in noted.inputs(registry.find(name))),
         *_prepared(allowed, known),
     ]
     for (point, repeat), job in zip(todo.order(), jobs, strict=True):
@@ -103,12 +93,6 @@ def describe_only(experiment: Experiment, request: Request) -> str:
     lines += ["# at the end, or by ./lab cluster.detach, after its tables one by one"]
     lines += [f"{own_schema.statements(name)[1]};" for name in allowed.schemas]
     return "\n".join(lines)
-
-
-def _inputs(allowed: Attachable, known: Prepared) -> Iterator[str]:
-    """Show the inputs of each load."""
-    for workload in dict.fromkeys(point.workload for point in allowed.sweep(known.size).points):
-        yield from noted.inputs(registry.find(workload))
 
 
 def _prepared(allowed: Attachable, known: Prepared) -> list[str]:
@@ -125,7 +109,7 @@ def detach(connectstring: str | None, endpoints: str | None) -> str:
     LabError if the cluster cannot be entered, or a lab is or may be alive.
     """
     target = naming.target(connectstring, endpoints)
-    return attached.detach(target, read(target, _binaries(progress=True)))
+    return attached.detach(target, read(target, feasible.programs()))
 
 
 def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
@@ -140,7 +124,7 @@ def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
         "builds": {"sysbench": binaries.fingerprint()["sysbench"]},
         "plan": known.plan.identity(),
         "variants": {variant.name: variant.to_dict() for variant in experiment.variants},
-        "profile": known.size.to_dict(),
+        "profile": dataclasses.asdict(known.size),
     }
     described = {
         **shared,
@@ -155,7 +139,7 @@ def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
         **shared,
         "attached": facts.identity(),
         "host": known.machine.fingerprint,
-        "sweep": todo.to_dict(),
+        "sweep": dataclasses.asdict(todo),
     }
     return described, identity | manifest.of_experiment(experiment, known.size)
 
@@ -200,14 +184,3 @@ def files(facts: Facts) -> dict[str, str]:
         VARIABLES: pd.DataFrame(variables, columns=["node_id", "endpoint", "variable", "value"]),
     }
     return {name: table.to_csv(index=False) for name, table in tables.items()}
-
-
-def _binaries(progress: bool) -> Binaries:
-    """Return the programs; of NDB's, only the management client is used."""
-    if install.find() is None:
-        feasible.require(host.read(), installing=True)
-        if progress:
-            seconds = duration(install.usual_s())
-            print(f"one-time install of NDB's client and sysbench: about {seconds} more",
-                  file=sys.stderr)  # fmt: skip
-    return install.ensure(progress=progress)

@@ -17,6 +17,7 @@ from ndblab.error import LabError
 from ndblab.install.binaries import is_at_least
 from ndblab.machine import host
 from ndblab.measuring import measurement
+from ndblab.planning.shape import Places
 
 if TYPE_CHECKING:
     from ndblab.attach.attachable import Attachable
@@ -98,7 +99,8 @@ def prepared(
     more = more if experiment.sets_variables else []
     tables = fitting.tables * (1 + len(more))
     planning.check_room(facts, dataclasses.replace(fitting, tables=tables))
-    plan = planning.plan(facts, attached.places(), max(fitting.clients))
+    here = str(attached.home())
+    plan = planning.plan(facts, Places(here, here), max(fitting.clients))
     with attached.secret(target.login) as handle:
         allowed = attachable.part(
             experiment, len(target.endpoints), facts.transporter,

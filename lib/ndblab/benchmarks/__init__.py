@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Mapping
 
 from ndblab.benchmarks import planted_on_cluster
-from ndblab.benchmarks.clusters import overhead, phases, start
-from ndblab.benchmarks.commands import capacity, installation, large, memory, redrawing
+from ndblab.benchmarks.clusters import start
+from ndblab.benchmarks.commands import installation, large, memory, redrawing
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.days import between_days
-from ndblab.benchmarks.reading import draw, read, sizes
+from ndblab.benchmarks.reading import sizes
 from ndblab.benchmarks.resampled import compare
 from ndblab.benchmarks.row import COLUMNS, Row, line
 from ndblab.benchmarks.tuning import tuned
@@ -26,21 +26,16 @@ from ndblab.planning import number
 __all__ = ["BENCHMARKS", "Row", "run"]
 
 BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
-    "read": read,
-    "draw": draw,
     "sizes": sizes,
     "recorded": functools.partial(redrawing, "--figure", "6", goal_s=7),
     "all": functools.partial(redrawing, "--all", goal_s=15),
     "large": large,
-    "capacity": capacity,
     "coverage": of_intervals,
     "compare": compare,
     "days": between_days,
     "memory": memory,
     "start": start,
     "tune": tuned,
-    "overhead": overhead,
-    "phases": phases,
     "install": installation,
 }
 

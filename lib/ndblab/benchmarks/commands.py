@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,9 +20,8 @@ import psutil
 
 from ndblab import install
 from ndblab.benchmarks import reading
-from ndblab.benchmarks.row import Row, seconds, shown
+from ndblab.benchmarks.row import Row, shown
 from ndblab.error import LabError
-from ndblab.experiments.capacity import forecast
 from ndblab.machine.local import MARK
 from ndblab.measuring import recorded
 
@@ -29,7 +29,6 @@ PORT = 13860
 """Not the lab's own port, so that a cluster in another folder can run during a benchmark."""
 
 WHOLE_PROCESSES = 5
-FITS, CAPACITY = 3, "capacity-model"
 LARGE_ROWS = 5_000_000
 SAMPLE_EVERY_S = 0.1
 
@@ -45,40 +44,11 @@ measurement.measure(catalogue.find(figure=6), Request("smoke", port=int(sys.argv
 
 def redrawing(*which: str, goal_s: float) -> list[Row]:
     """Redraw one experiment or all from the recorded datasets; the first time fills the cache."""
-    redrawing_s(*which)
-    taken = [redrawing_s(*which) for _ in shown(range(WHOLE_PROCESSES), " ".join(which))]
+    argv = [str(recorded.ROOT / "lab"), "reproduce", *which, "--recorded"]
+    whole_process_s(argv)
+    taken = [whole_process_s(argv) for _ in shown(range(WHOLE_PROCESSES), " ".join(which))]
     what, note = f"reproduce {' '.join(which)} --recorded", "whole process, the first not counted"
     return [Row(what, tuple(taken), "s", at_most=goal_s, note=note)]
-
-
-def redrawing_s(*which: str) -> float:
-    """Time `./lab reproduce --recorded` of one experiment or of all, in seconds."""
-    return whole_process_s([str(recorded.ROOT / "lab"), "reproduce", *which, "--recorded"])
-
-
-def capacity() -> list[Row]:
-    """Predict the recorded sweep with the capacity model, list its errors, and run the notebook.
-
-    The errors have no goal here, as the data decide them; the notebook judges them.
-    """
-    own = forecast.obtain()
-
-    def fit_and_predict() -> None:
-        forecast.of(own.fitted, own.tested).predicted  # noqa: B018 - computed when first used
-
-    fitting = tuple(seconds(fit_and_predict) for _ in shown(range(FITS), "capacity"))
-    notebook_s = redrawing_s("--experiment", CAPACITY)
-    errors = own.verdicts[own.verdicts["metric"] == "qps"]
-    [covered_pct] = own.coverage["covered_pct"]
-    return [
-        *(
-            Row(f"error of throughput, median: {name}", (median,), "%")
-            for name, median in zip(errors["name"], errors["median_pct"], strict=True)
-        ),
-        Row("runs within the 95 % interval", (covered_pct,), "%"),
-        Row("fit and predict the sweep, with intervals", fitting, "s", at_most=2),
-        Row(f"reproduce --experiment {CAPACITY} --recorded", (notebook_s,), "s", at_most=60),
-    ]
 
 
 def memory() -> list[Row]:
@@ -103,11 +73,16 @@ def large() -> list[Row]:
     """Read, judge and draw a dataset of the brief's own size: 5 million rows."""
     argv = [str(recorded.ROOT / "lab"), "reproduce", "--figure", "6", "--dataset"]
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
-        argv += [str(reading.tiled(Path(scratch), LARGE_ROWS))]
+        folder = reading.tiled(Path(scratch), LARGE_ROWS)
+        argv += [str(folder)]
         began = time.perf_counter()
-        with subprocess.Popen(argv, cwd=scratch, stdout=subprocess.DEVNULL) as child:
-            peak_bytes, processes = watched_peak(child)
-        took_s = time.perf_counter() - began
+        try:
+            with subprocess.Popen(argv, cwd=scratch, stdout=subprocess.DEVNULL) as child:
+                peak_bytes, processes = watched_peak(child)
+            took_s = time.perf_counter() - began
+        finally:
+            # Nobody measured what they show.
+            shutil.rmtree(recorded.ROOT / "out" / folder.name, ignore_errors=True)
         check_ended(argv, child.returncode, "")
     note = f"Figure 6's recorded dataset tiled in time to {LARGE_ROWS / 1e6:g} million rows"
     peak = f"sum of the peaks of at most {processes} processes at a time"

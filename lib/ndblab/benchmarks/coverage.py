@@ -48,6 +48,7 @@ def of_intervals() -> list[Row]:
             (row.coverage_pct,),
             "%",
             at_least=LEAST_PCT,
+            at_most=None if row.reason or row.coverage_pct < LEAST_PCT else MOST_PCT,
             note=f"{row.used_for}; simulation: {row.low_pct} to {row.high_pct} %"
             + (f"; conservative: {row.reason}" if row.reason else ""),
         )

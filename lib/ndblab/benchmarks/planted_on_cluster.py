@@ -18,7 +18,7 @@ from ndblab import dataset, install
 from ndblab.benchmarks import planted
 from ndblab.benchmarks.planted import KINDS, TRUTHS, Bench
 from ndblab.benchmarks.trials import FILE, OF_TWINS, PLANTED, SAME, Trials, limit_min
-from ndblab.comparing import answer, choice, judged, made
+from ndblab.comparing import answer, choice, judged
 from ndblab.design.contrast import SWITCHED, TWINS, Contrast
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
@@ -28,7 +28,6 @@ from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.deciding.board import Board
 from ndblab.measuring.deciding.loop import Loop
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +106,7 @@ def _line(
             expected="a host that nothing else uses",
             next_step="Type the same command again: it goes on.",
         )
-    halves = -contrasts.log_ratios(data.slices, made.CONTRAST, "qps")
+    halves = judged.block_logs(data.slices, "qps")
     logs = ("/".join(f"{log:.5f}" for log in block) for block in halves)
     text = answer.headline(result)
     if kind == OF_TWINS:

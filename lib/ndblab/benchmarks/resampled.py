@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ndblab.benchmarks import trials as judgements
 from ndblab.benchmarks.row import Row, shown
+from ndblab.benchmarks.tuning import BLOCK_S
 from ndblab.comparing import judged
 from ndblab.comparing.request import MINUTES
 from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED
@@ -31,24 +31,15 @@ LEAST_BLOCKS = 6
 """Fewest blocks of a measured contrast: with fewer, its noise is not known."""
 
 
-@dataclass(frozen=True)
-class Pool:
-    """The blocks of a measured contrast, without the difference of its sides.
+def redrawn(pool: np.ndarray, blocks: int, truth: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw blocks, a few neighbours at a time, in which B has `truth` times the queries/s of A.
 
-    `logs` are logarithms of B over A: one row per block, one column per half (or one in all).
+    Which measured side becomes A is drawn, too.
     """
-
-    logs: np.ndarray
-
-    def drawn(self, blocks: int, truth: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw blocks, a few neighbours at a time, in which B has `truth` times the queries/s of A.
-
-        Which measured side becomes A is drawn, too.
-        """
-        firsts = rng.integers(len(self.logs), size=-(-blocks // TOGETHER))
-        chosen = (firsts[:, None] + np.arange(TOGETHER)).ravel()[:blocks] % len(self.logs)
-        sign = rng.choice((-1.0, 1.0))
-        return sign * self.logs[chosen] + math.log(truth)
+    firsts = rng.integers(len(pool), size=-(-blocks // TOGETHER))
+    chosen = (firsts[:, None] + np.arange(TOGETHER)).ravel()[:blocks] % len(pool)
+    sign = rng.choice((-1.0, 1.0))
+    return sign * pool[chosen] + math.log(truth)
 
 
 def compare() -> list[Row]:
@@ -58,8 +49,8 @@ def compare() -> list[Row]:
     for name, measured, block_s in (
         ("slices in turn", pools(ALTERNATION), 20.0),
         ("under one load", pools(SWITCHED), 27.0),
-        ("clients in turn", pools_of_file(ALTERNATION, halves=2), 27.0),
-        ("restarts, clients in turn", pools_of_file(RESTARTS, halves=1), 34.0),
+        ("clients in turn", pools_of_file(ALTERNATION, halves=2), BLOCK_S[ALTERNATION]),
+        ("restarts, clients in turn", pools_of_file(RESTARTS, halves=1), BLOCK_S[RESTARTS]),
     ):
         most = max(look for look in LOOKS if look * block_s <= 60 * MINUTES)
         drawn = shown(truths, f"compare, {name}")
@@ -69,8 +60,11 @@ def compare() -> list[Row]:
     return rows
 
 
-def pools(design: str) -> list[Pool]:
-    """Return the recorded contrasts of a design that have enough whole blocks."""
+def pools(design: str) -> list[np.ndarray]:
+    """Return the recorded contrasts of a design that have enough whole blocks: logs of B over A.
+
+    Each has a row per block, and a column per half (or one in all), without the sides' difference.
+    """
     return [
         pool
         for data in recorded.every()
@@ -80,7 +74,7 @@ def pools(design: str) -> list[Pool]:
     ]
 
 
-def pools_of_file(design: str, halves: int) -> list[Pool]:
+def pools_of_file(design: str, halves: int) -> list[np.ndarray]:
     """Return the comparisons of `trials.FILE`, in which the clients of the sides took turns.
 
     Lines whose blocks do not have so many values are left out: older ones have means of halves.
@@ -91,7 +85,7 @@ def pools_of_file(design: str, halves: int) -> list[Pool]:
 
 
 def judge(
-    pools: Sequence[Pool],
+    pools: Sequence[np.ndarray],
     truths: Iterable[float],
     most: int,
     block_s: float,
@@ -110,7 +104,7 @@ def judge(
     """
     trials = []
     for truth in truths:
-        logs = pools[rng.integers(len(pools))].drawn(most, truth, rng)
+        logs = redrawn(pools[rng.integers(len(pools))], most, truth, rng)
         for look in (look for look in LOOKS if look <= most):
             ratio = contrasts.ratio(logs[:look])
             outcome = judged.outcome(ratio)
@@ -120,6 +114,6 @@ def judge(
     return pd.DataFrame(trials, columns=["truth", "outcome", "ratio", "minutes"])
 
 
-def _pool(logs: np.ndarray) -> list[Pool]:
+def _pool(logs: np.ndarray) -> list[np.ndarray]:
     """Return blocks without the difference of their sides; none if there are too few."""
-    return [Pool(logs - logs.mean())] if len(logs) >= LEAST_BLOCKS else []
+    return [logs - logs.mean()] if len(logs) >= LEAST_BLOCKS else []

@@ -1,14 +1,10 @@
-"""A row of the table: one measured quantity with all its values and its goal.
-
-Only `seconds` measures anything.
-"""
+"""A row of the table: one measured quantity with all its values and its goal."""
 
 from __future__ import annotations
 
 import statistics
 import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 COLUMNS = ("what", "goal", "measured: median (range, number)", "met")
@@ -17,7 +13,7 @@ _WIDTHS = (50, 10, 38, 3)
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity: all its values, its unit and its goal, an upper or a lower bound."""
+    """One quantity: all its values, its unit and its goal: an upper bound, else a lower one."""
 
     what: str
     values: tuple[float, ...]
@@ -65,10 +61,3 @@ def shown(items: Sequence, name: str) -> Iterable:
     from tqdm import tqdm
 
     return tqdm(items, desc=name, file=sys.stderr)
-
-
-def seconds(body: Callable, *arguments: object) -> float:
-    """Time one call, in seconds."""
-    began = time.perf_counter()
-    body(*arguments)
-    return time.perf_counter() - began

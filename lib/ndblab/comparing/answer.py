@@ -185,10 +185,9 @@ def _changed(sides: Sides) -> dict[str, list[str]]:
         if setting.knob.file not in (knobs.CONFIG_INI, knobs.MY_CNF):
             continue
         for section, own in made.configured(setting).items():
-            lines.setdefault(section, []).extend(
-                f"# without {name}" if value is None else f"{name}={value}"
-                for name, value in own.items()
-            )
+            told = [f"# without {n}" if v is None else f"{n}={v}" for n, v in own.items()]
+            # Only log_bin=OFF changes nothing of the lab's own my.cnf.
+            lines.setdefault(section, []).extend(told or ["skip-log-bin"])
     return lines
 
 

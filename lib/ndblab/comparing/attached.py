@@ -18,6 +18,7 @@ from ndblab.comparing.comparison import Comparison
 from ndblab.comparing.request import Request
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.measuring import feasible
 from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.workload import OWN
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ndblab.attach.target import Target
-    from ndblab.comparing.knobs import Knob
     from ndblab.comparing.sides import Setting, Sides
     from ndblab.dataset import Dataset
     from ndblab.install import Binaries
@@ -50,7 +50,7 @@ def compare(
     """
     load = loaded(request)
     target = naming.target(request.attach, request.endpoints)
-    binaries = comparison.programs(request.only_plan)
+    binaries = feasible.programs(request.only_plan)
     # Side A is what the servers have now: first put back what a killed lab has changed.
     if not request.only_plan and (done := attaching.detach(request.attach, request.endpoints)):
         print(f"Cleared up after a killed lab: {done}.", file=sys.stderr)
@@ -76,16 +76,12 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
     chosen = choice.choose(parsed)
     experiment = made.experiment(of_each, chosen, common)
     # A side without a value has that of the servers: with another one it is another measurement.
-    knobs_of_one = (knob for knob in parsed.differing if None in _values(parsed, knob))
-    now = {knob.name: there[knob.key] for knob in knobs_of_one if knob.key in there}
+    one = (k for k in parsed.differing if None in (parsed.value("a", k), parsed.value("b", k)))
+    now = {knob.name: there[knob.key] for knob in one if knob.key in there}
     asked = {**experiment.asked, "now": now} if now else experiment.asked
     experiment = replace(experiment, asked=asked, budget=ATTACHED, sets_variables=True)
     size, given = comparison.size_of(experiment, parsed, common, request)
-    return Comparison(parsed, chosen, experiment, size, given, None, binaries, workload.label)
-
-
-def _values(parsed: Sides, knob: Knob) -> tuple[int | str | None, ...]:
-    return parsed.value("a", knob), parsed.value("b", knob)
+    return Comparison(parsed, chosen, experiment, size, given, None, workload.label)
 
 
 def check(parsed: Sides, may_change: bool) -> None:

@@ -239,21 +239,8 @@ def blocks_needed(design: str, effect: float, turns: bool = False) -> float:
     return next((look for look, half in widths if half < math.log1p(effect)), math.inf)
 
 
-def seconds(
-    design: str, block_s: float, before_s: float, turns: bool = False
-) -> dict[float, float]:
-    """Return the seconds that give each size of effect about an even chance to be decided.
-
-    Parameters
-    ----------
-    block_s : seconds of a block.
-    before_s : seconds before the first block.
-    """
-    return {effect: before_s + blocks_needed(design, effect, turns) * block_s for effect in EFFECTS}
-
-
 def times(needed: Mapping[float, float]) -> str:
-    """Say how long it takes to decide effects of each size, from what `seconds` returns."""
+    """Say how long it takes to decide effects of each size, from the seconds that each needs."""
     parts = []
     for effect, needed_s in needed.items():
         time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"

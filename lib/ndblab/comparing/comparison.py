@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.comparing import answer, choice, figure, installed, judged, made, read_back, sides
 from ndblab.comparing.choice import Choice
@@ -56,7 +55,6 @@ class Comparison:
     size: Profile
     overrides: Mapping[str, object]
     engines: str | None
-    binaries: Binaries
     workload: str
 
     @property
@@ -69,7 +67,11 @@ class Comparison:
     def needed_s(self) -> dict[float, float]:
         """Seconds in which half of such comparisons tell an effect, by its size."""
         before_s = time_needed.sweep_s(self.experiment, self.size)
-        return choice.seconds(self.choice.design, self.block_s, before_s, self.choice.turns)
+        block_s, own = self.block_s, self.choice
+        return {
+            effect: before_s + block_s * choice.blocks_needed(own.design, effect, own.turns)
+            for effect in choice.EFFECTS
+        }
 
     def to_json(self, minutes: int) -> dict[str, object]:
         """Return what would be done as plain data; null where it would take more than a day."""
@@ -116,7 +118,7 @@ def compare(
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
     """
     asked = resolved(request.load, request.schema, request.writes)
-    comparison = prepare(request, programs(request.only_plan), asked)
+    comparison = prepare(request, feasible.programs(request.only_plan), asked)
     return carried_out(comparison, request, dry_run.dry_run, measurement.measure, notebook)
 
 
@@ -131,9 +133,12 @@ def carried_out(
     limit, attached = request.limit, request.attach or request.endpoints
     if request.only_plan and request.as_json:
         return json.dumps(comparison.to_json(limit), indent=1), 0
+    # Measuring aims at a decision on the throughput.
+    findings = functools.partial(judged.findings, within=request.band)
     asked = measuring.Request(
         request.profile, overrides=comparison.overrides, port=request.port, again=request.again,
-        minutes=limit, engines=comparison.engines, judging=judging(request),
+        minutes=limit, engines=comparison.engines,
+        judging=measurement.Judging(findings, judged.claims(request.band), command=""),
         attach=(request.attach, request.endpoints) if attached else None,
     )  # fmt: skip
     if request.only_plan:
@@ -141,12 +146,6 @@ def carried_out(
     print(comparison.plan(limit), file=sys.stderr)
     data = measure(comparison.experiment, asked)
     return _answered(comparison, data, request, notebook)
-
-
-def judging(request: Request) -> measurement.Judging:
-    """Return what measuring aims at: a decision on the throughput."""
-    findings = functools.partial(judged.findings, within=request.band)
-    return measurement.Judging(findings, judged.claims(request.band), command="")
 
 
 def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) -> Comparison:
@@ -183,7 +182,7 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
-    return Comparison(parsed, chosen, experiment, size, given, two, binaries, workload.label)
+    return Comparison(parsed, chosen, experiment, size, given, two, workload.label)
 
 
 def _answered(
@@ -224,22 +223,6 @@ def resolved(
             next_step="Choose another --workload.",
         )
     return workload
-
-
-def programs(only_plan: bool = False) -> Binaries:
-    """Return the installed programs; settings are checked against them, so they come first.
-
-    If there are none, install them; LabError instead where something is only planned.
-    """
-    if install.find() is None:
-        if only_plan:
-            raise LabError(
-                "A dry run asks the installed programs which settings they take",
-                found="no NDB Cluster with sysbench on this machine",
-                next_step="Install them first: ./lab install",
-            )
-        feasible.require(host.read(), installing=True)
-    return install.ensure()
 
 
 def known_to(binaries: Binaries, machine: Host) -> list:

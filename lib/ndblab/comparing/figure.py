@@ -14,6 +14,8 @@ from ndblab.figures import forest, sheet
 from ndblab.figures.sheet import Caption, Head
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.figure import Figure
 
     from ndblab.comparing.judged import Judged
@@ -25,8 +27,8 @@ _ROWS = {"throughput": "queries/s", "p95": "p95 latency", "cpu": "CPU time per q
 _LONGEST = 60
 
 
-def draw(data: Dataset, result: Judged, sides: Sides, within: float) -> Figure:
-    """Draw the three ratios with their intervals and their blocks."""
+def draw(data: Dataset, result: Judged, words: Iterable[str], within: float) -> Figure:
+    """Draw the three ratios with their intervals and blocks; `words` name A and B."""
     names = list(_ROWS.values())
     ratios = [getattr(result, name) for name in _ROWS]
     rows = pd.DataFrame(ratios, columns=["ratio", "low", "high"]).assign(name=names)
@@ -36,7 +38,7 @@ def draw(data: Dataset, result: Judged, sides: Sides, within: float) -> Figure:
     ]
     title = answer.headline(result, within)
     a, b = (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-            for text in map(sides.words, "ab"))  # fmt: skip
+            for text in words)  # fmt: skip
     notes = (
         f"A: {a}. B: {b}.",
         "Line: 95 % interval (of p95 and CPU, for both and errors together). Circles: blocks.",
@@ -56,7 +58,7 @@ def save(data: Dataset, result: Judged, sides: Sides, within: float, folder: Pat
     """Write the forest as a picture, and return its file; None before there is a whole block."""
     if not result.blocks:
         return None
-    return write(draw(data, result, sides, within), folder / f"{data.id}.png")
+    return write(draw(data, result, map(sides.words, "ab"), within), folder / f"{data.id}.png")
 
 
 def source(data: Dataset, workload: str) -> str:

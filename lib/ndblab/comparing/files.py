@@ -20,11 +20,7 @@ Pairs = tuple[tuple[str, str], ...]
 """Pairs of a name, with its section before a colon, and a value."""
 _GROUPS = ("mysqld", "server")
 """Groups of my.cnf that every mysqld reads."""
-_SYNONYMS = {
-    "db default": "ndbd", "ndbd default": "ndbd", "db": "ndbd", "ndbd": "ndbd",
-    "tcp default": "tcp", "tcp": "tcp", "shm default": "shm", "shm": "shm",
-    "api default": "api", "mysqld default": "api", "api": "api", "mysqld": "api",
-}  # fmt: skip
+_KINDS = {"db": "ndbd", "ndbd": "ndbd", "tcp": "tcp", "shm": "shm", "api": "api", "mysqld": "api"}
 
 
 def read(path: Path) -> tuple[Pairs, tuple[str, ...]]:
@@ -60,9 +56,9 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
             # "skip-mysqlx" and "loose-port" are about mysqlx and port.
             if placed(name) or (not ini and placed(_option(name, value)[0].rpartition(":")[2])):
                 continue
-            if ini and section in _SYNONYMS:
+            if ini and (kind := _KINDS.get(section.removesuffix(" default"))):
                 # The last of several sections of a kind counts for all nodes.
-                pairs[f"{_SYNONYMS[section]}:{name}"] = value or ""
+                pairs[f"{kind}:{name}"] = value or ""
             elif not ini and section in _GROUPS and (value != "" or folded(name) == "log_bin"):
                 pairs |= dict([_option(name, value)])
             else:

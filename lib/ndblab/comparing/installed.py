@@ -48,9 +48,6 @@ _FILE = re.compile(
 """Endings of the names of settings whose values are files or folders."""
 _COMPLAINT = re.compile(r"ERROR +-- (.*(?:\nLegal values.*)?)")
 
-Parameters = Mapping[str, Mapping[str, str]]
-"""Values of config.ini by section and name."""
-
 
 def placed(name: str) -> bool:
     """Return whether a setting says which node it is, or where: the lab places its nodes itself.
@@ -110,7 +107,7 @@ def parameters(text: str) -> dict[str, dict[str, str]]:
     return sections
 
 
-def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:
+def unlisted(known: Mapping[str, str], params: Mapping[str, Mapping[str, str]]) -> list[Knob]:
     """Return a knob for each variable and parameter; those of the lab's table take precedence."""
     rows = [(name, knobs.MY_CNF, "mysqld", "") for name in known if not placed(name)]
     rows += [

@@ -53,14 +53,10 @@ class Load:
 def load(
     sides: Sides, workload: str, servers: int, clients: int | None, usable_cpus: float
 ) -> Load:
-    """Return the load of both sides, with as many clients as the host and servers need.
+    """Return the load of both sides; `clients` are None for as many as host and servers need.
 
     LabError if a side has fewer clients than servers, some of which would be idle, or TLS for links
     that do not use it.
-
-    Parameters
-    ----------
-    clients : None for the usual number.
     """
     usual = max(
         round(CLIENTS_PER_CPU * usable_cpus),

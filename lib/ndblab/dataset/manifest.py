@@ -9,7 +9,7 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         present = ", ".join(sorted(manifest))
         raise damaged(f"{file} lacks required entries", present, ", ".join(missing))
     return manifest
+
+
+def complete_in(root: Path, folders: str = "*") -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the complete datasets below a root, each with its manifest; others are passed over."""
+    for file in root.glob(f"{folders}/{MANIFEST}"):
+        with suppress(LabError):
+            manifest = read_manifest(file.parent)
+            if manifest["status"] == COMPLETE:
+                yield file.parent, manifest
 
 
 def complete(root: Path | str, experiment: str, identity: Mapping[str, Any]) -> Path | None:

@@ -82,16 +82,12 @@ def judge(
     return AtWork(status, qps, float(t_s[at_work].max(initial=0.0)))
 
 
-def is_late(runs: pd.DataFrame, asked_s: float) -> pd.Series:
-    """Return which good runs of sysbench took longer than asked by more than the tolerance."""
+def judged(runs: pd.DataFrame, intervals: pd.DataFrame, asked_s: float) -> dict[str, AtWork]:
+    """Judge, by id, good runs of sysbench that took longer than asked and tolerated."""
     good = runs["status"].astype(str) == OK
     by_sysbench = runs["workload"].astype(str).map(workload.is_sysbench).astype(bool)
-    return good & by_sysbench & (runs["duration_s"] > (1 + TOLERANCE) * asked_s)
-
-
-def judged(runs: pd.DataFrame, intervals: pd.DataFrame, asked_s: float) -> dict[str, AtWork]:
-    """Judge the runs of a sweep that are late, by id."""
-    late = runs[is_late(runs, asked_s)].set_index("run_id")
+    long = runs["duration_s"] > (1 + TOLERANCE) * asked_s
+    late = runs[good & by_sysbench & long].set_index("run_id")
     own = intervals[intervals["run_id"].isin(late.index)].groupby("run_id", observed=True)
     return {
         str(run_id): judge(table, late.clients[run_id], late.duration_s[run_id], asked_s)

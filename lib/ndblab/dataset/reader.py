@@ -12,7 +12,6 @@ import pandas as pd
 from ndblab.dataset import overrun, sealed
 from ndblab.dataset.journal import Journal
 from ndblab.dataset.manifest import COMPLETE, read_manifest
-from ndblab.dataset.overrun import AtWork
 from ndblab.dataset.schema import REQUIRED, ROW_PER_RUN, SCHEMAS, damaged, file_name
 from ndblab.machine import host
 from ndblab.planning import workload
@@ -158,22 +157,19 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
             tables = journal.tables()
     for name in tables:
         _check_runs_known(folder, name, tables)
-    late: dict[str, AtWork] = {}
 
     def later(name: str) -> pd.DataFrame:
         """Read a table on first use; its bytes were verified with those of all other files."""
         frame = sealed.read_table(folder, name, manifest, verify=False)
         _check_runs_known(folder, name, {**tables, name: frame})
-        return overrun.within(frame, late) if late and name in _SAMPLED else frame
+        return frame
 
     # Older versions of the lab did not judge the runs that took longer than asked.
     runs, asked_s = tables["runs"], manifest["profile"].get("duration_s")
-    if asked_s and overrun.is_late(runs, asked_s).any():
-        intervals = tables["intervals"] if "intervals" in tables else later("intervals")
-        if late := overrun.judged(runs, intervals, asked_s):
-            tables["runs"] = overrun.marked(runs, late)
-            for name in tables.keys() & set(_SAMPLED):
-                tables[name] = overrun.within(tables[name], late)
+    if asked_s and (late := overrun.judged(runs, tables["intervals"], asked_s)):
+        tables["runs"] = overrun.marked(runs, late)
+        for name in _SAMPLED:
+            tables[name] = overrun.within(tables[name], late)
     return Dataset(folder, manifest, Tables(tables, later))
 
 

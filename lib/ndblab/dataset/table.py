@@ -94,6 +94,11 @@ def empty(table: str) -> pd.DataFrame:
     return _empty(table).copy()
 
 
+def row(table: str, **given: object) -> pd.DataFrame:
+    """Return a table of one row; columns that are not given are empty."""
+    return pd.DataFrame([{**dict.fromkeys(SCHEMAS[table].columns, np.nan), **given}])
+
+
 @functools.cache
 def _empty(table: str) -> pd.DataFrame:
     return parse(table, render(table, None, table), table)

@@ -111,11 +111,6 @@ class Writer:
             os.close(lock)
             raise
 
-    @property
-    def id(self) -> str:
-        """Return the dataset's name."""
-        return str(self.manifest["dataset_id"])
-
     def append(
         self, run_id: str, tables: Mapping[str, pd.DataFrame], logs: Mapping[str, str] | None = None
     ) -> None:

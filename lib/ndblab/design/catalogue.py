@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def find(
     if name and ("/" in name or name == "."):
         package = discovery.add(name)
         _known.cache_clear()
-        return _of_package(package, name)
+        name = _of_package(package, name).name
     asked = {"experiment": name, "figure": figure, "table": table}
     asked = {what: str(key) for what, key in asked.items() if key is not None}
     if not asked:
@@ -46,10 +47,12 @@ def find(
     for what, key in asked.items():
         known = {k: e for e, _ in _known().values() for k in _keys(e)[what]}
         if key not in known:
+            # The brief's figures come before the lab's own, which keep their order.
+            ordered = sorted(known, key=lambda key: int(key) if key.isdigit() else math.inf)
             raise LabError(
                 f"Unknown {what}",
                 found=key,
-                expected=", ".join(sorted(known, key=_numbers_first)),
+                expected=", ".join(ordered),
                 next_step=f"Choose one with --{what}.",
             )
         experiments.append(known[key])
@@ -125,11 +128,6 @@ def _of_package(package: str, name: str) -> Experiment:
             next_step="See one that ./lab new writes.",
         )
     return mine[0]
-
-
-def _numbers_first(key: str) -> tuple[bool, int]:
-    """Sort the brief's figures before the lab's own, which keep their order."""
-    return (False, int(key)) if key.isdigit() else (True, 0)
 
 
 def _keys(experiment: Experiment) -> dict[str, tuple[str, ...]]:

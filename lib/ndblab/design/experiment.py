@@ -169,7 +169,8 @@ class Experiment:
         The sweep's servers exist once for each kind that the shape has.
         """
         shape = Shape(max(size.servers), size.rows, max(size.clients), **self.shape)
-        return shape.kinds * shape.servers + shape.tcp_servers + self.spare_servers
+        kinds = max(len(shape.connection_pools), len(shape.server_options))
+        return kinds * shape.servers + shape.tcp_servers + self.spare_servers
 
     def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
         """Return what is wanted of the cluster of a variant.

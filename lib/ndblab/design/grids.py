@@ -29,8 +29,7 @@ def all_servers(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 def every_variant(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Return the most servers with every number of clients, in every variant."""
-    workload = experiment.workload
-    return of_variants(swept(experiment), max(size.servers), size.clients, workload)
+    return of_variants(swept(experiment), max(size.servers), size.clients, experiment.workload)
 
 
 def every_variant_by_tcp(experiment: Experiment, size: Profile) -> tuple[Point, ...]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
 
 from ndblab.error import LabError
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.planning.workload import is_good
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,8 @@ class Sweep:
             raise LabError(
                 "A sweep needs a cluster for each of its variants",
                 found=", ".join(sorted(strange)),
-                expected=", ".join(v for c in self.clusters for v in c),
-                next_step="This is a bug in the lab; please report it.",
+                expected=", ".join(v for c in self.clusters for v in c) or "one of its variants",
+                next_step="Change the grid in experiment.py.",
             )
         if self.repeats < 1 or self.duration_s <= 0 or self.warmup_s < 0:
             raise LabError(
@@ -78,27 +75,3 @@ class Sweep:
                     rng.shuffle(group)
                     order += [(point, repeat) for point in group]
         return order
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sweep as plain data, for the identity of its dataset."""
-        return asdict(self)
-
-
-def estimate_s(sweep: Sweep, overhead_s: float) -> float:
-    """Estimate the seconds a sweep takes if each run costs `overhead_s` on top of its own."""
-    return len(sweep) * (sweep.warmup_s + sweep.duration_s + overhead_s)
-
-
-def action(run_id: str, done: Mapping[str, str]) -> Literal["skip", "run", "rerun"]:
-    """Decide what to do about a run, given the status of existing runs by id.
-
-    >>> action("s01_c0001_r1", {})
-    'run'
-    >>> action("s01_c0001_r1", {"s01_c0001_r1": "ok"})
-    'skip'
-    >>> action("s01_c0001_r1", {"s01_c0001_r1": "sysbench exited 1"})
-    'rerun'
-    """
-    if run_id not in done:
-        return "run"
-    return "skip" if is_good(done[run_id]) else "rerun"

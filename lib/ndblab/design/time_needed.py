@@ -11,7 +11,6 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from ndblab.design import contrast as designs
-from ndblab.design import sweep
 
 if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast
@@ -49,7 +48,8 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
     more_s = experiment.overhead_s or (lambda size, point: 0.0)
     overhead_s = mean(_overhead_s(point.clients) + more_s(size, point) for point in todo.points)
-    return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
+    runs_s = len(todo) * (todo.warmup_s + todo.duration_s + overhead_s)
+    return starts * start_s(experiment, size) + runs_s + faults_s
 
 
 def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:

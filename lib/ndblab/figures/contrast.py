@@ -16,7 +16,6 @@ from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Figure, Head, Tables
 from ndblab.formatting import count, listed
 from ndblab.statistics import contrasts
-from ndblab.statistics.estimate import Estimate
 from ndblab.statistics.sequential import LOOKS
 
 MOST = 10
@@ -44,10 +43,6 @@ class Shown:
         words = textwrap.shorten(self.words, _WORDS, placeholder=" ...")
         words = words[0].upper() + words[1:]
         return f"{words}\n{self.contrast}, {count(len(self.logs), 'block')}"
-
-    def looks(self) -> list[tuple[int, Estimate]]:
-        """Return the interval at each look so far, with the number of its blocks."""
-        return [(n, contrasts.ratio(self.logs[:n])) for n in LOOKS if n <= len(self.logs)]
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -93,7 +88,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     for one, row in zip(shown, _rows(shown).itertuples(), strict=True):
         text = f"{one.contrast} ({one.words}): {forest.words(row)}, "
         text += count(len(one.logs), "block")
-        looks = one.looks()
+        looks = [(n, contrasts.ratio(one.logs[:n])) for n in LOOKS if n <= len(one.logs)]
         if len(looks) > 1:
             (n, first), (_, last) = looks[0], looks[-1]
             widths = [100 * math.log(x.high / x.low) / 2 for x in (first, last)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import ipaddress
 import os
 import signal
 import socket
@@ -239,7 +240,7 @@ def connected(
             if ours and not one.is_local:
                 programs.ensure(machine, ours, one.roles)
             sites[name] = Site(machine, folder, ours)
-            address = one.address or _address(one)
+            address = one.address or _address(one, alone=len(placed) == 1)
             addressed.append(dataclasses.replace(one, address=address, folder=str(folder)))
         roles.check(addressed)
         hosts = spread.Hosts(tuple(addressed), described, insecure_network)
@@ -264,8 +265,11 @@ def _identity(machine: Machine) -> str:
     return machine.run(["sh", "-c", line], what="The host cannot be told from others")
 
 
-def _address(placed: PlacedHost) -> str:
-    """Return the IP address of the host that ssh would connect to."""
+def _address(placed: PlacedHost, alone: bool) -> str:
+    """Return the IP address of the host that ssh would connect to.
+
+    LabError if it is unknown, or one that only the host itself reaches, unless it is `alone`.
+    """
     name = socket.gethostname()
     if not placed.is_local:
         what = f"ssh does not know the host {placed.name}"
@@ -281,4 +285,12 @@ def _address(placed: PlacedHost) -> str:
             expected="a name that this host can resolve",
             next_step='Give its address in a TOML file: address = "10.0.0.1".',
         ) from None
-    return str(known[0][4][0])
+    address = str(known[0][4][0])
+    if ipaddress.ip_address(address).is_loopback and not alone:
+        raise LabError(
+            f"The other hosts cannot reach {placed.name}",
+            found=f"{name} is {address} here, as /etc/hosts often says",
+            expected="an address in the network of the hosts",
+            next_step='Give its address in a TOML file: address = "10.0.0.1".',
+        )
+    return address

@@ -80,9 +80,9 @@ def _ask(client: Process, sent: bytes) -> tuple[list[str], dict | None]:
         client.stdin.write(sent)
         client.stdin.flush()
     for line in client.stdout:
-        text = line.decode(errors="replace")
-        if text.startswith(GREETING):
-            return printed, json.loads(text[len(GREETING) :])
+        text, greeting, answer = line.decode(errors="replace").partition(GREETING)
+        if greeting:
+            return printed, json.loads(answer)
         printed.append(text)
     return printed, None
 

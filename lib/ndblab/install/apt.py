@@ -135,10 +135,7 @@ class PrivateApt:
     def _apt_get(
         self, *arguments: str, what: str, on_line: Callable[[str], bool] | None = None
     ) -> None:
-        environment = os.environ | {
-            "APT_CONFIG": str(self._folder / "apt.conf"),
-            "LC_ALL": "C.UTF-8",
-        }
+        environment = os.environ | {"APT_CONFIG": str(self._folder / "apt.conf")}
         commands.run(
             ["apt-get", "-y", *arguments],
             what=what,

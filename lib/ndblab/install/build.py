@@ -6,6 +6,7 @@ An interrupted build resumes. What it builds is copied to its place as a whole.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ndblab.install.progress import Phases
-from ndblab.machine import commands, topology
+from ndblab.machine import commands, host
 
 NODES = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
 _COMPILER_BYTES = 700_000_000
@@ -143,9 +144,8 @@ class Build:
 
         A newer source that cannot be built in the shorter way is built as its makers build it.
         """
-        memory = topology.meminfo(topology.read_text(Path("/proc/meminfo")))
-        free_bytes = memory.get("MemAvailable", _COMPILER_BYTES)
-        jobs = parallel_jobs(len(os.sched_getaffinity(0)), free_bytes)
+        here = host.read()
+        jobs = parallel_jobs(math.ceil(here.usable_cpus), here.memory_available_bytes)
         with phases.timed("build") as reach:
 
             def on_line(line: str) -> bool:
@@ -159,7 +159,7 @@ class Build:
                     what="NDB Cluster cannot be built",
                     log=self.log,
                     on_line=on_line,
-                    env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
+                    env={**os.environ, "NINJA_STATUS": "[%f/%t] "},
                 )
 
             try:

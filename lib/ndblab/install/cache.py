@@ -46,10 +46,14 @@ def location() -> Path:
 
 @contextmanager
 def locked(say: Callable[[str], None]) -> Iterator[Path]:
-    """Lock the cache for one installer; a second one waits and says so."""
+    """Lock the cache for one installer; a second one waits and says so.
+
+    LabError if no program can be started from the cache, or it is full or cannot be written.
+    """
     folder = location()
     with _explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        _refuse_noexec(folder)
         place = folder / "install.lock"
         place.touch()
         lock = whole_files.lock(place, wait=False)
@@ -183,6 +187,16 @@ def _explaining(folder: Path) -> Iterator[None]:
             found=f"{place}: {error.strerror}",
             next_step=user.NEXT_STEP,
         ) from None
+
+
+def _refuse_noexec(folder: Path) -> None:
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        raise LabError(
+            f"The disk of the lab's cache {folder} runs no programs",
+            found="a file system that is mounted noexec",
+            expected="one from which programs can be started",
+            next_step="Set XDG_CACHE_HOME to a folder on another disk, and install again.",
+        )
 
 
 def _full(folder: Path, found: str) -> LabError:

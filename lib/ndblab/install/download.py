@@ -208,7 +208,12 @@ def _reason(error: Exception) -> str:
 
 def _open(url: str, headers: dict[str, str] | None = None) -> Any:
     request = urllib.request.Request(url, headers=_HEADERS | (headers or {}))
-    return urllib.request.urlopen(request, timeout=_SILENCE_S)
+    proxies = urllib.request.getproxies()
+    # urllib ignores ALL_PROXY, which pip, uv and curl use, and knows no SOCKS.
+    if (proxy := proxies.get("all")) and not proxy.startswith("socks"):
+        proxies = {"http": proxy, "https": proxy, **proxies}
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
+    return opener.open(request, timeout=_SILENCE_S)
 
 
 def _span(response: Any) -> tuple[int, int | None]:

@@ -9,7 +9,6 @@ gets the missing build packages.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from ndblab.install import apt, binaries, cache, discovery, ndb_tools, requireme
 from ndblab.install.binaries import Ndb, Sysbench
 from ndblab.install.build import NODES, Build
 from ndblab.install.progress import Phases
-from ndblab.machine import commands
+from ndblab.machine import commands, host
 
 ORIGIN = "cache:debian"
 _SYSBENCH, _SOURCE = ("sysbench", "patchelf"), ("mysql-source",)
@@ -37,7 +36,7 @@ SYSBENCH_S = _FETCH_S | {"prefix": 2}
 
 def cluster_s() -> dict[str, float]:
     """Return what the phases of an installation with a build usually take here, in seconds."""
-    build_s = _BUILD_CPU_S / len(os.sched_getaffinity(0))
+    build_s = _BUILD_CPU_S / host.read().usable_cpus
     return _FETCH_S | {"unpack source": 12, "configure": 22, "build": build_s, "finish": 6}
 
 

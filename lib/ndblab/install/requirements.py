@@ -220,7 +220,7 @@ def missing_packages(wanted: Iterable[str] = _BUILD_PACKAGES) -> list[str]:
 
 def install_packages(packages: Sequence[str], log: Path) -> None:
     """Install packages with the system's own apt (root only). Nothing is ever removed."""
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     argv = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
     what = f"The packages {' '.join(packages)} cannot be installed"
     try:

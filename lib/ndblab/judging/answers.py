@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,6 @@ ANSWERS: dict[str, Clauses] = {}
 def answers(experiment: str) -> Callable[[Clauses], Clauses]:
     """Make a function the answer of an experiment."""
     return discovery.named(ANSWERS, experiment)
-
-
-def known() -> Collection[str]:
-    """Return the names of the experiments that have an answer of their own."""
-    discovery.modules("answer")
-    return ANSWERS.keys()
 
 
 def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None) -> Answer:

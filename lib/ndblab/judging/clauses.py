@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndblab.error import MissingData
 from ndblab.formatting import MOST_WORDS, change, count, listed, percent, plain, sentence
-from ndblab.judging.verdict import (
-    BY_CONSTRUCTION,
-    CONTRADICTED,
-    DIFFERS,
-    INCONCLUSIVE,
-    NOT_COMPARABLE,
-    NOT_TESTABLE,
-    REPRODUCED,
-    TOGETHER,
-)
+from ndblab.judging import verdict
 from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
@@ -192,16 +183,16 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
             kinds.get(type(clause), certain).append(str(clause))
             continue
         row = rows.get(clause.id)
-        verdict = getattr(row, "verdict", "")
+        word = getattr(row, "verdict", "")
         group, text = {
-            REPRODUCED: (certain, clause.reproduced),
-            CONTRADICTED: (certain, clause.contradicted),
-            DIFFERS: (certain, clause.contradicted),
-            INCONCLUSIVE: (unsure, clause.open),
-            NOT_TESTABLE: (untestable, clause.open),
-            NOT_COMPARABLE: (incomparable, clause.open),
-            BY_CONSTRUCTION: (constructed, clause.open),
-        }.get(verdict, (None, ""))
+            verdict.REPRODUCED: (certain, clause.reproduced),
+            verdict.CONTRADICTED: (certain, clause.contradicted),
+            verdict.DIFFERS: (certain, clause.contradicted),
+            verdict.INCONCLUSIVE: (unsure, clause.open),
+            verdict.NOT_TESTABLE: (untestable, clause.open),
+            verdict.NOT_COMPARABLE: (incomparable, clause.open),
+            verdict.BY_CONSTRUCTION: (constructed, clause.open),
+        }.get(word, (None, ""))
         if group is not None:
             group.append(text.format_map(_numbers(row)))
     return Answer(*map(tuple, (certain, unsure, untestable, constructed, advice, incomparable)))
@@ -217,7 +208,7 @@ def _numbers(row: Any) -> dict[str, str]:
         "_fall_pct": tuple(map(percent, falls)),
         "_gain_pct": tuple(map(percent, gains)),
     }
-    pooled = ", together" if str(getattr(row, "reason", "")).startswith(TOGETHER) else ""
+    pooled = ", together" if str(getattr(row, "reason", "")).startswith(verdict.TOGETHER) else ""
     text = change(*ends)
     texts = {"change": f"{text[:-1]}{pooled})" if text.endswith(")") else text}
     for kind, (value, low, high) in kinds.items():

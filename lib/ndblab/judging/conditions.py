@@ -74,12 +74,6 @@ def condition(name: str) -> Callable[[Condition], Condition]:
     return discovery.named(CONDITIONS, name)
 
 
-def known() -> set[str]:
-    """Return the names of all conditions."""
-    discovery.modules("checks")
-    return set(CONDITIONS)
-
-
 def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
     """Return the state of a claim's conditions: those that fail, else those that are unknown.
 

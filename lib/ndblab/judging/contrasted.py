@@ -34,17 +34,12 @@ NO_CONTRAST = "it has no contrast"
 """How a message begins that a dataset lacks a contrast."""
 
 
-def planned(evidence: Evidence, contrast: str) -> bool:
-    """Return whether a dataset has this contrast, measured or still to be measured."""
-    return contrast in evidence.contrasts
-
-
 def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
     """Return the point of a side (servers, clients, variant ...) as the manifest has it.
 
     MissingData if the dataset has no such contrast.
     """
-    if not planned(evidence, contrast):
+    if contrast not in evidence.contrasts:
         raise MissingData(f"{NO_CONTRAST} {contrast}")
     return evidence.contrasts[contrast][name]["point"]
 

@@ -90,11 +90,6 @@ class Evidence:
         """Return the fewest clients within 3 % of the best mean throughput."""
         return int(self._peak(servers, "knee_clients"))
 
-    @property
-    def data_node_cpus(self) -> float:
-        """Return the logical CPUs to which `scaled` limits each of two data nodes."""
-        return DATA_NODES_SHARE * self.cpus / 2
-
     def busy_pct(self, runs: pd.DataFrame) -> float:
         """Return how busy the host was, without the idle-priority processes that a side may add."""
         if any(
@@ -113,10 +108,6 @@ class Evidence:
         """Return the CPU of the MySQL servers with clients (`Usage.of_serving`)."""
         run_ids = self.runs_at(servers, clients)["run_id"].astype(str)
         return self.usage.of_serving(list(run_ids), servers)
-
-    def others_pct(self, runs: pd.DataFrame) -> float:
-        """Return the most CPU that unrelated processes used in these runs (`Usage.of_others`)."""
-        return float(self.usage.of_others(runs, self.cpus).max())
 
     def _peak(self, servers: int, column: str) -> float:
         if servers not in self._peaks.index:

@@ -22,6 +22,7 @@ from ndblab.judging.evidence import Evidence, usable_cpus
 from ndblab.judging.publication import ANY, BUDGETS, HOSTS, MACHINE, Claim, is_brief_host
 from ndblab.judging.verdict import (
     BY_CONSTRUCTION,
+    CONDITION_UNKNOWN,
     CONTRADICTED,
     DIFFERS,
     INCONCLUSIVE,
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
 # Units that scale with a host's CPUs; latency and the CPU of one thread do not.
 _GROWS_WITH_CPUS = ("queries/s", "percent of one CPU")
 _OF_THE_BRIEF = ("brief-2021", "blog-2021")
-_SUBJECTS = {
-    "rondb": "about RonDB, which the lab does not install; ",
-    "dbt2": "about DBT2; ",
-}
 
 COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset"]
 
@@ -192,7 +189,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         return Finding(UNKNOWN, f"this dataset lacks the data: {lacking}")
     if state.holds is None:
         waits = _waits(claim, dataset, LOOKS[0])
-        why = f"whether its condition holds is not known{' yet' * bool(waits)}: {state.words}"
+        why = f"{CONDITION_UNKNOWN}{' yet' * bool(waits)}: {state.words}"
         return replace(
             finding, verdict=INCONCLUSIVE if waits else NOT_TESTABLE, why=why, waits=waits
         )
@@ -251,8 +248,7 @@ def _without_data(claim: Claim) -> Finding:
         return Finding(NOT_TESTABLE, f"needs {releases.in_words(claim.source)}: {how}")
     if find(claim.id) is not None:
         return Finding(UNKNOWN, "no recorded dataset measures it yet")
-    about = _SUBJECTS.get(claim.source.partition("-")[0], "")
-    return Finding(UNKNOWN, f"{about}no experiment measures it yet")
+    return Finding(UNKNOWN, "no experiment measures it yet")
 
 
 def _per_cpu(claim: Claim, measured: float, cpus: float) -> str:

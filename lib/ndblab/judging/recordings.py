@@ -1,8 +1,10 @@
 """The verdict on a claim by all recordings of an experiment together.
 
-The rule (docs/reading.md gives its reasons; it was written before any recordings were pooled):
+The rule (docs/reading.md gives its reasons; what has no date was written before any were pooled):
 
 - each recording is judged alone, and those in which the claim could not be tested do not count;
+- since 2026-11-29, one too short to know the claim's condition does not count if another measured
+  the claim;
 - what their comparisons measured is pooled with the variance between recordings
   (`statistics.recordings`), and the pooled interval decides;
 - a recording that decides the opposite by itself leaves the claim open;
@@ -26,6 +28,7 @@ from ndblab.formatting import count, listed
 from ndblab.judging.contrasted import named
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import (
+    CONDITION_UNKNOWN,
     CONTRADICTED,
     INCONCLUSIVE,
     ONE_START,
@@ -83,18 +86,19 @@ def of(claim: Claim, dataset: Dataset, finding: Finding) -> Recording:
 
 def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
     """Return the finding of all recordings, the newest last."""
-    tested = [recording for recording in recorded if recording.finding.verdict in TESTED]
+    known = _known(recorded)
+    tested = [recording for recording in known if recording.finding.verdict in TESTED]
     if not tested:
         # A recording that measured it says more than a newer one that did not.
-        measured = [one for one in recorded if not math.isnan(one.finding.measured.value)]
-        return _named(measured[-1] if measured else recorded[-1], recorded)
+        measured = [one for one in known if not math.isnan(one.finding.measured.value)]
+        return _named(measured[-1] if measured else known[-1], recorded)
     finding = _named(tested[0], recorded) if len(tested) == 1 else _pooled(claim, tested)
     hosts = sorted({recording.host for recording in tested if recording.host})
     on = f" on {listed(hosts)}" if len(hosts) > 1 else ""
     if on:
         finding = replace(finding, held=f"from {count(len(tested), 'recording')}{on}")
-    known = [recording.starts for recording in tested if recording.starts is not None]
-    starts = sum(known) if known else None
+    counted = [recording.starts for recording in tested if recording.starts is not None]
+    starts = sum(counted) if counted else None
     if finding.verdict in _DECIDED and starts is not None and starts < STARTS:
         why = f"{ONE_START}, within which it is {finding.verdict}; {finding.why}"
         few = [name for name, number in tested[-1].starts_of.items() if number < STARTS]
@@ -110,6 +114,16 @@ def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
     held += [count(starts, "cluster start")] if starts else []
     held += [count(trials, "run")] if trials else []
     return replace(finding, held=", ".join(held), trials=trials or None)
+
+
+def _known(recorded: Sequence[Recording]) -> Sequence[Recording]:
+    """Leave out recordings too short to know the claim's condition, if another measured the claim.
+
+    Where the condition fails in a longer one, more blocks would not decide the claim.
+    """
+    known = [one for one in recorded if not one.finding.why.startswith(CONDITION_UNKNOWN)]
+    measured = any(not math.isnan(one.finding.measured.value) for one in known)
+    return known if measured else recorded
 
 
 def _named(one: Recording, recorded: Sequence[Recording]) -> Finding:
@@ -151,9 +165,9 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
     if opposed in words:
         why = f"one recording alone is {opposed}; {finding.why}"
         return replace(finding, verdict=INCONCLUSIVE, why=why)
-    said = set(map(_word, tested))
-    if finding.verdict == INCONCLUSIVE and words <= {*_DECIDED} and len(said) == 1:
-        why = f"each of {len(tested)} recordings alone is {said.pop()}, but together they have "
+    if finding.verdict == INCONCLUSIVE and words <= {*_DECIDED} and len(words) == 1:
+        said = " or ".join(sorted(set(map(_word, tested))))
+        why = f"each of {len(tested)} recordings alone is {said}, but together they have "
         return replace(finding, why=why + finding.why)
     return finding
 

@@ -48,6 +48,8 @@ TOGETHER = "all recordings together:"
 """Begins the reason of a verdict on a value that is pooled over recordings."""
 ONE_START = "one cluster start only"
 """Begins the reason for a withheld verdict: one start says nothing about how starts differ."""
+CONDITION_UNKNOWN = "whether its condition holds is not known"
+"""Begins the reason for a withheld verdict: too little was measured to know the condition."""
 NO_INTERVAL = "one run per point gives no interval"
 NO_INTERVAL_YET = f"there is no interval before {sequential.LOOKS[0]} blocks"
 

@@ -94,7 +94,7 @@ class Machine(Protocol):
         """Read a text file; empty if there is none."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a private folder unless it exists; LabError if it is another user's."""
+        """Make a folder, or one that exists, private; LabError if it is another user's."""
 
     def remove(self, folder: Path, *patterns: str) -> None:
         """Remove the files and folders of `folder` that match the patterns."""

@@ -41,7 +41,7 @@ def period_and_quota_us(cpus: float, steps: int = 0) -> tuple[int, int]:
     kernel/sched/fair.c, init_cfs_bandwidth). Between two groups with equal periods, the phase then
     never changes, and decides which of them waits for the other's CPUs: two equal MySQL servers
     differed by 4 % from phase to phase (standard deviation, 2 CPUs). They differed by 2 % with
-    periods a step apart, whose phases pass each other once in 250 periods (`./lab bench phases`).
+    periods a step apart, whose phases pass each other once in 250 periods (12 drawings of each).
     """
     period = max(SHORTEST_US, math.ceil(SHORTEST_US / cpus))
     if steps:

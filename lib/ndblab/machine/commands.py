@@ -23,6 +23,8 @@ from ndblab.machine import speed
 
 _ERROR = re.compile(r"\b(fatal )?error\b|^E: |^FAILED|No space left|Killed", re.IGNORECASE)
 _GRACE_S = 10
+_ENGLISH = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+"""What programs print tells their failures apart. gettext reads LANGUAGE before LC_ALL."""
 
 
 class ChildFailed(LabError):
@@ -78,7 +80,7 @@ def run(
             text=True,
             errors="replace",
             bufsize=1,
-            env=env,
+            env={**(os.environ if env is None else env), **_ENGLISH},
             cwd=cwd,
             start_new_session=True,
         )

@@ -58,9 +58,10 @@ def sync_folder(folder: Path) -> None:
 def lock(path: Path, *, wait: bool) -> int | None:
     """Lock an existing file or folder and return its descriptor; closing it ends the lock.
 
-    Without `wait`, return None if another process holds the lock.
+    Without `wait`, return None if another process holds the lock. NFS locks a file only if it is
+    open for writing (flock(2)), which a folder cannot be.
     """
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

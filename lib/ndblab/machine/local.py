@@ -91,6 +91,9 @@ class Local:
                 expected=f"a folder of user {os.getuid()}",
                 next_step="Set NDBLAB_CLUSTER_DIR to a folder of your own, with a short path.",
             )
+        if path.stat().st_mode & 0o077:
+            with writing(path):
+                path.chmod(0o700)
 
     def remove(self, folder: Path, *patterns: str) -> None:
         for path in (path for pattern in patterns for path in folder.glob(pattern)):

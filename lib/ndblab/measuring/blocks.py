@@ -12,11 +12,12 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ndblab.dataset import table
 from ndblab.dataset.manifest import FAILED_LOADS
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import Contrast, Slice
 from ndblab.error import LabError
-from ndblab.measuring import measured_run, slice_tables, slices, turns
+from ndblab.measuring import measured_run, slices, turns
 from ndblab.measuring.performing import ATTEMPTS
 from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.planning.point import NO_MONITOR
@@ -169,7 +170,8 @@ def _measure(
     except LabError as failure:
         for slice_, side in zip(slot, sides, strict=True):
             facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}
-            row = slice_tables.row(side.point, **slice_.columns(), **facts, warmup_s=warmup_s)
+            point = dataclasses.asdict(side.point)
+            row = table.row("slices", **point, **slice_.columns(), **facts, warmup_s=warmup_s)
             writer.append(slice_.run_id, {"slices": row})
         raise
 

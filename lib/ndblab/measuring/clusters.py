@@ -106,7 +106,7 @@ class Clusters:
 
     def close(self) -> None:
         """Stop the cluster that is running."""
-        self._note_periods()
+        manifest.note_periods(self.writer, (self._cluster, *self._twins.values()))
         self._cluster, self._twins, self._twins_of = None, {}, None
         self._restarted_for = None
         self._stack.close()
@@ -274,13 +274,8 @@ class Clusters:
         quotas = self._quotas_cpus(point.variant)
         return self._needed(point), quotas, variant.neighbours, variant.set_global
 
-    def _note_periods(self) -> None:
-        """Note the longest CPU quota periods, where the kernel has lengthened any."""
-        running = [cluster for cluster in (self._cluster, *self._twins.values()) if cluster]
-        manifest.note_periods(self.writer, running)
-
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
-        self._note_periods()
+        manifest.note_periods(self.writer, (self._cluster,))
         self._cluster.limit(quotas_cpus)
         self._limited = quotas_cpus
 

@@ -6,13 +6,16 @@ import contextlib
 import os
 import resource
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
+from ndblab.formatting import duration
 from ndblab.install import requirements
 from ndblab.install.requirements import Lack, Tool, as_root
+from ndblab.machine import host as this_host
 from ndblab.machine import own_cgroup, user
 from ndblab.machine.host import Host
 from ndblab.machine.local import LOCAL
@@ -107,6 +110,25 @@ def require(
             found="\n            ".join(map(str, lacking)),
             next_step=requirements.next_step(lacking),
         )
+
+
+def programs(only_plan: bool = False, progress: bool = True) -> install.Binaries:
+    """Return the installed programs; if there are none, install them.
+
+    LabError if they cannot be installed here, or are missing where something is only planned.
+    """
+    if install.find() is None:
+        if only_plan:
+            raise LabError(
+                "A dry run asks the installed programs",
+                found="no NDB Cluster with sysbench on this machine",
+                next_step="Install them first: ./lab install",
+            )
+        require(this_host.read(), installing=True)
+        if progress:
+            more = f"about {duration(install.usual_s())} more"
+            print(f"one-time install of NDB Cluster and sysbench: {more}", file=sys.stderr)
+    return install.ensure(progress=progress)
 
 
 def _of_plans(plans: Iterable[Plan]) -> list[Lack]:

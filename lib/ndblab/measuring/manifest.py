@@ -70,7 +70,7 @@ def describe(
         "builds": builds,
         "plan": plans[DEFAULT_VARIANT].identity(),
         "variants": {variant.name: variant.to_dict() for variant in experiment.variants},
-        "profile": size.to_dict(),
+        "profile": dataclasses.asdict(size),
     }
     described = {
         **shared,
@@ -87,7 +87,7 @@ def describe(
             )
             for variant in experiment.variants
         },
-        "sweep": todo.to_dict(),
+        "sweep": dataclasses.asdict(todo),
     }
     if hosts:
         identity["hosts"] = {name: host.fingerprint for name, host in hosts.described.items()}
@@ -152,10 +152,10 @@ def keep_start(
         writer.add_config(name, text)
 
 
-def note_periods(writer: Writer, clusters: Iterable[Cluster]) -> None:
+def note_periods(writer: Writer, clusters: Iterable[Cluster | None]) -> None:
     """Note the longest CPU quota periods, where the kernel has lengthened any."""
     lengthened: list[tuple[str, tuple[int, int]]] = []
-    for cluster in clusters:
+    for cluster in filter(None, clusters):
         # A cluster whose host is lost has none to note, and reports its own error.
         with contextlib.suppress(LabError):
             lengthened += cluster.lengthened_us().items()

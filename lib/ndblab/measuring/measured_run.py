@@ -5,7 +5,6 @@ It decides neither the points nor their order, and writes no file.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.cluster import node_log, readiness
-from ndblab.dataset import SCHEMAS
-from ndblab.machine.interference import Company, disturbance
+from ndblab.dataset.table import row
+from ndblab.machine.interference import disturbance
 from ndblab.measuring import monitor
 from ndblab.planning.workload import is_good, overran
 from ndblab.statistics.cpu_use import Usage
@@ -26,7 +25,6 @@ from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
-    from ndblab.planning.point import Point
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,9 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     with monitor.sampling(cluster) as samples:
         before = [probe.read(cluster, job) for probe in job.probes]
         with generator.running(cluster, job) as load:
+            beside_lab = getattr(generator, "BESIDE_LAB", False) and cluster.sites
             for number, pid in enumerate(load.pids):
-                host = monitor.load_host(cluster, generator, job)
-                samples.watch(generator.ROLE, number, pid, host)
+                samples.watch(generator.ROLE, number, pid, monitor.LAB if beside_lab else job.host)
             yield UnderLoad(cluster, job, generator, samples, load, warm, before)
 
 
@@ -120,8 +118,8 @@ class UnderLoad:
         log = self.cluster.log()
         composed = {
             "runs": row(
-                point,
-                repeat,
+                "runs",
+                **point.columns(repeat),
                 status=status,
                 started_utc=self.started_utc,
                 warmup_s=report.warmup_s,
@@ -188,17 +186,6 @@ def status_of_probes(job: Job, tables: Mapping[str, pd.DataFrame], queries: floa
     """Return "ok", or why the tables of a job's probes contradict the queries of its load."""
     statuses = (probe.status(tables, queries) for probe in job.probes)
     return next((status for status in statuses if status != OK), OK)
-
-
-def disturbed(company: Company) -> str:
-    """Return the status of a run that too much company disturbed."""
-    return f"company: {company.name} used {company.pct:.0f} % of the CPUs"
-
-
-def row(point: Point, repeat: int, **measured: object) -> pd.DataFrame:
-    """Compose table `runs` of one run; what was not measured is empty."""
-    empty = dict.fromkeys(SCHEMAS["runs"].columns, math.nan)
-    return pd.DataFrame([{**empty, **point.columns(repeat), **measured}])
 
 
 def now_utc() -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import HostUse, ProcessUse
-    from ndblab.workloads.load_generator import Job, LoadGenerator
 
 LAB = "lab"
 """Stands for the host name of the lab's own process when the cluster spans several hosts."""
@@ -170,8 +169,8 @@ class Samples:
 def _ends(uses: Sequence[HostUse], began: float, duration_s: float) -> tuple[HostUse, HostUse]:
     """Return a host's first and last reading in a run, or overall if the run has fewer than two."""
     inside = [use for use in uses if -0.5 <= use.at_s - began <= duration_s + 0.5]
-    first, *_, last = inside if len(inside) > 1 else uses
-    return first, last
+    known = inside if len(inside) > 1 else uses
+    return known[0], known[-1]
 
 
 def of(cluster: Cluster) -> Samples:
@@ -184,12 +183,6 @@ def of(cluster: Cluster) -> Samples:
         samples.watch(role, node_id, pid, host)
     samples.watch("lab", 0, os.getpid(), "" if "" in cluster.machines else LAB)
     return samples
-
-
-def load_host(cluster: Cluster, generator: LoadGenerator, job: Job) -> str:
-    """Name the host of a generator's processes, as samples do."""
-    beside_lab = getattr(generator, "BESIDE_LAB", False)
-    return LAB if beside_lab and cluster.sites else job.host
 
 
 def read(cluster: Cluster, samples: Samples) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from ndblab.design.sweep import Sweep, action
+from ndblab.dataset import table
+from ndblab.design.sweep import Sweep
 from ndblab.error import LabError
 from ndblab.measuring import measured_run
 from ndblab.planning.point import Point
@@ -50,12 +51,19 @@ def perform(
     todo = [
         (point, repeat)
         for point, repeat in sweep.order()
-        if point.run_id(repeat) in again or action(point.run_id(repeat), writer.done) != "skip"
+        if point.run_id(repeat) in again or not is_good(writer.done.get(point.run_id(repeat), ""))
     ]
     run_s = round(sweep.warmup_s + sweep.duration_s)
     repeatable = run_s <= LONGEST_REPEATED_S
     spare, attempts = max(ATTEMPTS - 1, math.ceil(len(todo) / 2)), Counter[str]()
-    with _bar(len(sweep) * run_s, (len(sweep) - len(todo)) * run_s, progress) as bar:
+    with tqdm(
+        total=len(sweep) * run_s,
+        initial=(len(sweep) - len(todo)) * run_s,
+        disable=not progress,
+        dynamic_ncols=True,
+        smoothing=0,
+        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+    ) as bar:
         while todo:
             number = 1 + len(sweep) - len(todo)
             point, repeat = todo.pop(0)
@@ -84,19 +92,6 @@ def perform(
             bar.update(before + run_s - bar.n)
 
 
-def _bar(total_s: int, done_s: int, progress: bool) -> tqdm:
-    """Return a bar of the seconds of a sweep."""
-    return tqdm(
-        total=total_s,
-        initial=done_s,
-        unit="s",
-        disable=not progress,
-        dynamic_ncols=True,
-        smoothing=0,
-        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
-    )
-
-
 @contextmanager
 def _failures_kept(sweep: Sweep, writer: Writer, point: Point, repeat: int) -> Iterator[None]:
     """Keep a row, with the reason, of a run that a LabError ends in the `with` block."""
@@ -107,7 +102,7 @@ def _failures_kept(sweep: Sweep, writer: Writer, point: Point, repeat: int) -> I
         # A good run that was to be measured again, since others disturbed it, stays.
         if not is_good(writer.done.get(point.run_id(repeat), "")):
             facts = {"status": failure.what, "started_utc": started_utc}
-            row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
+            row = table.row("runs", **point.columns(repeat), **facts, warmup_s=sweep.warmup_s)
             writer.append(point.run_id(repeat), {"runs": row})
         raise
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ndblab import dataset as datasets
-from ndblab.dataset.manifest import COMPLETE, read_manifest
+from ndblab.dataset.manifest import COMPLETE, complete_in
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.design import catalogue
 from ndblab.design.catalogue import find
@@ -74,13 +73,8 @@ def folder_named(dataset: str) -> Path:
     """
     if dataset != LATEST:
         return Path(dataset)
-    ends = []
-    for folder in (file.parent for file in measurement.RUNS.glob(f"*/*/{MANIFEST}")):
-        # One that cannot be read is not what was asked for.
-        with contextlib.suppress(LabError):
-            manifest = read_manifest(folder)
-            if manifest["status"] == COMPLETE and "asked" not in manifest:
-                ends.append((manifest["finished_utc"], folder))
+    known = complete_in(measurement.RUNS, "*/*")
+    ends = [(m["finished_utc"], path) for path, m in known if "asked" not in m]
     if not ends:
         raise LabError(
             "There is no latest dataset",
@@ -165,14 +159,10 @@ def of_sweep(name: str) -> list[datasets.Dataset]:
     """
     newest = obtain(name)
     mine = [_design(newest.manifest).get(part) for part in _SWEPT]
-    files = (RECORDED / name).glob(f"*/{MANIFEST}")
-    manifests = ((file.parent, json.loads(file.read_text())) for file in files)
     others = [
         _read(folder)
-        for folder, manifest in manifests
-        if folder != newest.path
-        and manifest["status"] == COMPLETE
-        and [_design(manifest).get(part) for part in _SWEPT] == mine
+        for folder, manifest in complete_in(RECORDED / name)
+        if folder != newest.path and [_design(manifest).get(part) for part in _SWEPT] == mine
     ]
     return [*sorted(filter(good_enough, others), key=lambda d: d.manifest["started_utc"]), newest]
 

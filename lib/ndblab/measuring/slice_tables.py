@@ -6,17 +6,16 @@ It runs nothing, and does not decide what a failure means.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ndblab.dataset import SCHEMAS
+from ndblab.dataset.table import row
 from ndblab.machine.interference import disturbance
 from ndblab.measuring import monitor
-from ndblab.measuring.measured_run import Run, disturbed, status_of_probes
+from ndblab.measuring.measured_run import Run, status_of_probes
 from ndblab.planning import workload
 from ndblab.planning.workload import is_good, overran
 from ndblab.workloads.load_generator import OK, Job, Report
@@ -24,7 +23,6 @@ from ndblab.workloads.load_generator import OK, Job, Report
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.planning.point import Point
     from ndblab.planning.profile import Profile
 
 TOO_LATE = "the load reported too late, or ended before its time"
@@ -55,14 +53,6 @@ class Loaded(NamedTuple):
     samples: monitor.Samples
     host: Mapping[str, float]
     started_utc: str
-
-
-def row(point: Point, **measured: object) -> pd.DataFrame:
-    """Compose table `slices` of one slice; what was not measured is empty."""
-    import pandas as pd
-
-    empty = dict.fromkeys(SCHEMAS["slices"].columns, math.nan)
-    return pd.DataFrame([{**empty, **dataclasses.asdict(point), **measured}])
 
 
 def of_span(
@@ -153,13 +143,13 @@ def _composed(
     """Return the tables of a slice with its run id, and its load's output if it is not good."""
     company = loaded.samples.company()
     if status == OK and company.disturbs:
-        status = disturbed(company)
+        status = f"company: {company.name} used {company.pct:.0f} % of the CPUs"
     run_id = str(asked.place["run_id"])
     for table in tables.values():
         table.insert(0, "run_id", run_id)
     tables["slices"] = row(
-        asked.job.point, **asked.place, status=status, started_utc=loaded.started_utc,
-        warmup_s=float(asked.job.profile.warmup_s), **measured,
+        "slices", **dataclasses.asdict(asked.job.point), **asked.place, status=status,
+        started_utc=loaded.started_utc, warmup_s=float(asked.job.profile.warmup_s), **measured,
         company_pct=company.pct, company=company.name,
     )  # fmt: skip
     # The intervals of a good slice hold all that its output says.

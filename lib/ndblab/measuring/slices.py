@@ -164,7 +164,15 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     """
 
     def watch(samples: monitor.Samples, first_s: float) -> None:
-        _watch_some(cluster, samples, first_s, asked[0].job.profile.duration_s, watched)
+        slice_s, fetched = asked[0].job.profile.duration_s, False
+        for place in itertools.compress(itertools.count(), watched):
+            for second in range(int(slice_s)):
+                due_s = first_s + place * slice_s + second + 0.5
+                time.sleep(max(0.0, due_s - time.monotonic()))
+                monitor.read(cluster, samples)
+                if not fetched:
+                    monitor.fetch_threads(cluster, samples)
+                    fetched = True
 
     loaded = _load(cluster, asked, watch)
     return [of_load(slice_, loaded, place) for place, slice_ in enumerate(asked)]
@@ -239,25 +247,6 @@ def _load(
     if not is_good(report.status):
         readiness.wait_rejoined(cluster, job.servers)
     return Loaded(report, samples, host, started_utc)
-
-
-def _watch_some(
-    cluster: Cluster,
-    samples: monitor.Samples,
-    first_s: float,
-    slice_s: float,
-    watched: Sequence[bool],
-) -> None:
-    """Sample the middle of each second of the slices that are watched."""
-    fetched = False
-    for place in itertools.compress(itertools.count(), watched):
-        for second in range(int(slice_s)):
-            due_s = first_s + place * slice_s + second + 0.5
-            time.sleep(max(0.0, due_s - time.monotonic()))
-            monitor.read(cluster, samples)
-            if not fetched:
-                monitor.fetch_threads(cluster, samples)
-                fetched = True
 
 
 def _read_at(

@@ -140,7 +140,8 @@ def measure(
     runs = []
     for slice_, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
         samples, second = sides[name].samples, LEAD_S + place
-        host, at_utc = samples.host(began_s, lasted_s), _later(started_utc, second)
+        host = samples.host(began_s, lasted_s)
+        at_utc = (datetime.fromisoformat(started_utc) + timedelta(seconds=second)).isoformat()
         loaded = Loaded(reports[name], samples, host, at_utc)
         # Its first slice begins after this many seconds of the load.
         at = replace(slice_, job=replace(slice_.job, profile=replace(times, warmup_s=before_s)))
@@ -240,7 +241,3 @@ def _of_seconds(report: Report) -> pd.Series:
     lasted_s = ended_s.diff().fillna(ended_s)
     queries = (table["qps"] * lasted_s)[lasted_s < LATE_S]
     return queries.set_axis((table["t_s"] - 1).round().astype(int)[queries.index])
-
-
-def _later(utc: str, seconds: float) -> str:
-    return (datetime.fromisoformat(utc) + timedelta(seconds=seconds)).isoformat(timespec="seconds")

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ndblab.install.binaries import rondb_series
+from ndblab.install.binaries import is_at_least, rondb_series
 from ndblab.machine import topology
 from ndblab.planning.cpu_budget import Share
 from ndblab.planning.deployment import Plan
@@ -92,7 +92,6 @@ def my_cnf(plan_: Plan, mysql_version: str, user: str = "") -> str:
         (release notes of these versions).
     user : the account that mysqld runs as; root must be named explicitly.
     """
-    version = version_of(mysql_version)
     brief = plan_.places.brief
     template = _templates().get_template("my.cnf.j2")
     text = template.render(
@@ -100,9 +99,9 @@ def my_cnf(plan_: Plan, mysql_version: str, user: str = "") -> str:
         connectstring=plan_.management_node.address if brief else connectstring(plan_),
         max_connections=max_connections(plan_),
         max_prepared_statements=1_000_000,
-        redo_log=_small_redo_log(version),
+        redo_log=_small_redo_log(mysql_version),
         accounts=ACCOUNTS,
-        knows_default_authentication_plugin=brief and version < (8, 4),
+        knows_default_authentication_plugin=brief and not is_at_least(mysql_version, "8.4"),
         user="root" if brief else user,
     )
     return overlaid(text, {"mysqld": plan_.overlay.my_cnf})
@@ -169,17 +168,12 @@ def max_connections(plan_: Plan) -> int:
     return clients if plan_.places.brief else clients + 16
 
 
-def version_of(text: str) -> tuple[int, ...]:
-    """Turn "8.0.26" into numbers that compare."""
-    return tuple(int(part) for part in text.split("."))
-
-
-def _small_redo_log(version: tuple[int, ...]) -> str:
+def _small_redo_log(mysql_version: str) -> str:
     """Return the option for a small redo log: InnoDB holds only MySQL's own tables here.
 
     The option changed its name in 8.0.30.
     """
-    new = version >= (8, 0, 30)
+    new = is_at_least(mysql_version, "8.0.30")
     return "innodb_redo_log_capacity=8M" if new else "innodb_log_file_size=4M"
 
 
@@ -196,7 +190,7 @@ def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]
 
 def knows_tls(mysql_version: str) -> bool:
     """Return whether NDB of this version can encrypt its links."""
-    return version_of(mysql_version) >= version_of(OLDEST_WITH_TLS)
+    return is_at_least(mysql_version, OLDEST_WITH_TLS)
 
 
 def tls_keys(plan_: Plan) -> dict[str, dict[str, str]]:
@@ -284,7 +278,7 @@ def template_argv(binaries: Binaries, data_dir: str, user: str) -> list[str]:
         "--no-defaults",
         "--initialize-insecure",
         f"--datadir={data_dir}",
-        f"--{_small_redo_log(version_of(binaries.mysqld_version))}",
+        f"--{_small_redo_log(binaries.mysqld_version)}",
         "--innodb-doublewrite=OFF",
         *([f"--user={user}"] if user else []),
         *binaries.mysqld_args,

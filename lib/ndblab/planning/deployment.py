@@ -58,18 +58,13 @@ class Plan:
         return (self.management_node, *self.data_nodes, *self.servers)
 
     @property
-    def shm(self) -> bool:
-        """Whether every MySQL server is connected by shared memory."""
-        return all(node.transporter == "shm" for node in self.servers)
-
-    @property
     def shm_everywhere(self) -> bool:
         """Whether NDB may choose shared memory for all nodes of a host (UseShm).
 
         With TLS, each shared-memory link has a section of its own: a data node listens separately
         for links that need no TLS, and cannot listen for both at the same address and port.
         """
-        return self.shm and not self.tls
+        return not self.tls and all(node.transporter == "shm" for node in self.servers)
 
     def own_data_node(self, server: Node) -> Node:
         """Return the data node that a MySQL server shares a host with, or would on one host."""
@@ -97,9 +92,9 @@ class Plan:
         )
 
     def config_dir(self, node: Node) -> str:
-        """Return the folder of config.ini and my.cnf on the host of a node."""
+        """Return the folder of config.ini and my.cnf on a node's host; the brief names none."""
         folders = {host.name: host.folder for host in self.hosts}
-        return folders.get(node.host, self.places.config_dir)
+        return folders.get(node.host, self.places.cluster_dir or ".")
 
     @property
     def load_host(self) -> str:

@@ -7,14 +7,12 @@ import math
 from ndblab.error import LabError
 
 
-def whole(
-    option: str, value: object, least: int = 1, most: int | None = None, reason: str = ""
-) -> int:
-    """Return a whole number in its range; `reason` explains the upper limit."""
+def whole(option: str, value: object, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number in its range."""
     number = _integer(value)
     if number is None or number < least or (most is not None and number > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise _unusable(option, value, f"a whole number {limits}", reason)
+        raise _unusable(option, value, f"a whole number {limits}")
     return number
 
 

@@ -38,10 +38,6 @@ class Profile:
         """Rows of all tables together."""
         return self.tables * self.table_size
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the profile as plain data for JSON."""
-        return dataclasses.asdict(self)
-
 
 PROFILES = {
     "smoke": Profile(

@@ -20,11 +20,6 @@ class Places:
     base_port: int = 11860
     brief: bool = False
 
-    @property
-    def config_dir(self) -> str:
-        """Folder of config.ini and my.cnf; the brief does not name its own."""
-        return self.cluster_dir or "."
-
     def data_dir(self, name: str, number: int) -> str:
         """Return the folder of the `number`-th node called `name`.
 
@@ -106,11 +101,6 @@ class Shape:
     def pools(self) -> tuple[int, ...]:
         """Connections to the cluster of each server."""
         return tuple(itertools.islice(itertools.cycle(self.connection_pools), self.servers))
-
-    @property
-    def kinds(self) -> int:
-        """Number of kinds of servers, which alternate."""
-        return max(len(self.connection_pools), len(self.server_options))
 
     def options(self, number: int) -> tuple[tuple[str, object], ...]:
         """Return the `number`-th server's own options of my.cnf."""

@@ -39,16 +39,6 @@ class Forecast(Protocol):
     @property
     def tested(self) -> Dataset: ...
 
-    @property
-    def shares(self) -> Shares: ...
-
-
-class Shares(Protocol):
-    """The CPUs of the host that was modelled."""
-
-    @property
-    def host_cpus(self) -> float: ...
-
 
 def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
     """Draw a figure.
@@ -97,7 +87,7 @@ def _of_forecast(key: str, forecast: Forecast) -> Inputs:
     name = fitted.id
     if tested is not fitted and key != "bounds":
         name = f"{name} (fitted), {tested.id} (compared)"
-    return tables, [], Caption(machine, name, fitted.budget, forecast.shares.host_cpus)
+    return tables, [], Caption(machine, name, fitted.budget)
 
 
 def _draw_host(key: str, which: str) -> tuple[Picture, Figure]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -99,9 +97,9 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
     with sheet.page(around_in + sum(heights), width_in) as figure:
         panels = np.ravel(figure.subplots(len(parts), height_ratios=heights))
         for (effects, part), ax in zip(parts.items(), panels, strict=True):
-            here = set(part["name"])
-            stars = {name: marks for name, marks in anchors.items() if name in here}
-            forest.draw(ax, part, f"{effects}, ratio", allowed=_allowed(part), anchors=stars)
+            allowed = {row.name: (row.least, row.most) for row in part.itertuples()}
+            stars = {name: marks for name, marks in anchors.items() if name in allowed}
+            forest.draw(ax, part, f"{effects}, ratio", allowed=allowed, anchors=stars)
         more = sum(bool(claim.effect) for claim in claims) - len(rows)
         notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
         notes += ["Star: the size that was published, of another machine."] if anchors else []
@@ -120,17 +118,6 @@ def _parts(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {words: part for words, part in parts.items() if len(part)}
 
 
-def _allowed(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Return what claims allow, by name of an effect, with ends beyond any axis."""
-    return {
-        row.name: (
-            row.least if math.isfinite(row.least) else 1e-9,
-            row.most if math.isfinite(row.most) else 1e9,
-        )
-        for row in rows.itertuples()
-    }
-
-
 def on_site(every: pd.DataFrame, claims: Sequence[Claim]) -> str:
     """Return the picture of the site's first page, as SVG whose points link to their claims."""
     return exhibit.explorable(
@@ -141,9 +128,8 @@ def on_site(every: pd.DataFrame, claims: Sequence[Claim]) -> str:
 
 def write(every: pd.DataFrame, claims: Sequence[Claim]) -> None:
     """Draw the picture and write it, with its rows, into the folder of recorded data."""
-    rows, data = table(every, claims), io.BytesIO()
-    draw(rows, claims).savefig(data, format="png", metadata={_ROWS: _text(rows), "Software": None})
-    PICTURE.write_bytes(data.getvalue())
+    rows = table(every, claims)
+    draw(rows, claims).savefig(PICTURE, metadata={_ROWS: _text(rows), "Software": None})
 
 
 def is_current(every: pd.DataFrame, claims: Sequence[Claim]) -> bool:

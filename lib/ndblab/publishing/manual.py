@@ -47,7 +47,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str, str], ...]] = {
     ),
     "The lab itself": (
         ("test", "run its tests; --slow: only others, 24 min", "9 min", ""),
-        ("bench", "measure it against its goals", "", "--only read"),
+        ("bench", "measure it against its goals", "", "--only large"),
         ("faults", "inject faults into it and its cluster", "", "--count 20"),
         ("render", "render notebooks and README from recorded data", "", ""),
     ),

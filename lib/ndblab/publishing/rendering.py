@@ -39,8 +39,12 @@ _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that states what a notebook found."""
+_ALONE = re.compile(r"each of \d+ recordings alone is reproduced[^,;]*")
+"""What the reason of a verdict says of recordings that agree and are too few together."""
 _FEW = re.compile("fewer than|no interval before")
 """What the reason of a verdict says of a contrast with too few blocks."""
+_BARE = ("s", "ratio", "percentage points")
+"""Units that do not tell what was measured."""
 _LOAD = re.compile(r"\bwith ((?:\d+ servers? and )?\d+ clients?)\b", re.IGNORECASE)
 """Under how many servers and clients a claim was judged, in the reason of its verdict."""
 
@@ -111,6 +115,8 @@ def results(every: pd.DataFrame) -> str:
         one = f", {verdict.ONE_START}" if verdict.ONE_START in row.reason else ""
         if _FEW.search(row.reason) and math.isnan(row.low):
             one = ", too few blocks for an interval"
+        if alone := _ALONE.search(row.reason):
+            one = f", though {alone[0]}"
         word = "; ".join(filter(None, (f"**{row.verdict}**{one}", verdict.basis(row.reason))))
         lines.append(f"| {claim} | {own} | {word} | {_measured(row, claims[row.id])} |")
     lines += ["", "## Claims without a verdict on the source", ""]
@@ -128,7 +134,7 @@ def _measured(row: Any, claim: publication.Claim) -> str:
     """Write what was measured, under what load, and what was wanted where the lab decided that."""
     loads = {load.lower() for load in _LOAD.findall(row.reason)}
     load = f", with {loads.pop()}" if len(loads) == 1 else ""
-    of = f"{claim.metric}: " if claim.unit == "s" else ""
+    of = f"{claim.metric}: " if claim.unit in _BARE else ""
     unit = "" if claim.unit == "ratio" else f" {claim.unit}"
     ours = claim.is_threshold_ours
     wanted = f"; {claim.published}{unit} wanted (the lab's threshold)" if ours else ""

@@ -120,25 +120,21 @@ def prefix_ratio(values: pd.Series, seconds: float, interval_s: float = 1.0) -> 
     return Estimate(value, max(0.0, value - half), value + half)
 
 
-def mean(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean of the samples."""
-    return _sectioned(_samples(values), interval_s, confidence, lambda x: x.mean(axis=-1))
+def mean(values: pd.Series, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of samples that are a second apart."""
+    return _sectioned(_samples(values), 1.0, confidence, lambda x: x.mean(axis=-1))
 
 
 def quantile(
-    values: pd.Series,
-    at: float,
-    interval_s: float = 1.0,
-    confidence: float = CONFIDENCE,
-    of_mean: bool = False,
+    values: pd.Series, at: float, confidence: float = CONFIDENCE, of_mean: bool = False
 ) -> Estimate:
-    """Return a quantile of the samples; with `of_mean`, over their mean."""
+    """Return a quantile of samples a second apart; with `of_mean`, over their mean."""
 
     def statistic(x: np.ndarray) -> np.ndarray:
         values_at = np.quantile(x, at, axis=-1)
         return values_at / x.mean(axis=-1) if of_mean else values_at
 
-    return _sectioned(_samples(values), interval_s, confidence, statistic)
+    return _sectioned(_samples(values), 1.0, confidence, statistic)
 
 
 def band(
@@ -160,11 +156,7 @@ def band(
 
 
 def windows_share(
-    values: pd.Series,
-    seconds: float,
-    within: float,
-    interval_s: float = 1.0,
-    confidence: float = CONFIDENCE,
+    values: pd.Series, seconds: float, within: float, confidence: float = CONFIDENCE
 ) -> Estimate:
     """Return the share of windows whose mean is near that of the whole run.
 
@@ -177,12 +169,12 @@ def windows_share(
     within : 0.03 is 3 % of the mean of the whole run.
     """
     x = _samples(values)
-    length = round(seconds / interval_s)
+    length = round(seconds)
     if not 0 < length < x.size:
         raise ValueError(f"a run of {x.size} samples has no windows of {length}")
     means = sliding_window_view(x, length).mean(axis=1)
     squares = (means / x.mean() - 1) ** 2
-    spread = _sectioned(squares, interval_s, confidence, lambda part: part.mean(axis=-1))
+    spread = _sectioned(squares, 1.0, confidence, lambda part: part.mean(axis=-1))
     with np.errstate(divide="ignore"):
         shares = [float(2 * scipy.special.ndtr(within / np.sqrt(square)) - 1) for square in spread]
     return Estimate(shares[0], shares[2], shares[1])

@@ -30,12 +30,6 @@ def point_columns(table: pd.DataFrame) -> list[str]:
     return [key for key in POINT_COLUMNS if key in table]
 
 
-def usual_transporter(runs: pd.DataFrame) -> str:
-    """Return "shm", or "tcp" where no run has shared memory, as on a cluster of several hosts."""
-    known = set(runs["transporter"].astype(str))
-    return "tcp" if known == {"tcp"} else "shm"
-
-
 def select(
     runs: pd.DataFrame,
     transporter: str = "",
@@ -44,9 +38,11 @@ def select(
 ) -> pd.DataFrame:
     """Return the runs of one kind; where the table has no variants, all are the default one.
 
-    Without a `transporter` it takes the usual one (`usual_transporter`).
+    Without a `transporter` it takes "shm", or "tcp" where no run has shared memory, as on a cluster
+    of several hosts.
     """
-    transporter = transporter or usual_transporter(runs)
+    if not transporter:
+        transporter = "tcp" if set(runs["transporter"].astype(str)) == {"tcp"} else "shm"
     kind = (runs["transporter"] == transporter) & (runs["workload"] == workload)
     if "variant" in runs:
         return runs[kind & (runs["variant"] == variant)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _GAINS = {
-    "throughput": ("more queries/s", "fewer queries/s"),
+    "throughput": ("fewer queries/s", "more queries/s"),
     "p95": ("lower p95", "higher p95"),
     "cpu": ("less CPU per query", "more CPU per query"),
 }
@@ -204,11 +204,9 @@ def gain(ratio: Estimate, goal: str) -> str:
     >>> gain(Estimate(1.14, 1.09, 1.19), "throughput")
     '14 % more queries/s (9 to 19 %)'
     """
-    more, less = _GAINS[goal]
     # A gain in what should be small is A over B; it is written as B over A.
     x = ratio if goal == "throughput" else Estimate(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
-    words = (less, more) if goal == "throughput" else (more, less)
-    return less_or_more(*x, less=words[0], more=words[1])
+    return less_or_more(*x, *_GAINS[goal])
 
 
 def lasting(ratio: Estimate, goal: str) -> str:

@@ -22,6 +22,7 @@ from ndblab.dataset.schema import OK as GOOD
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast, Side
 from ndblab.error import LabError, MissingData
 from ndblab.measuring import blocks, feasible
+from ndblab.measuring.deciding.loop import whole_blocks
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import contrasts
 from ndblab.tuning.history import BASE_RANGE, COMPANY, DISTURBED, OK, OWN_RANGE, Record, Trial
@@ -206,10 +207,7 @@ class Executor:
         return trial.design in self.wanted.space.turns and not baseline_ms > made.LONGEST_MS
 
     def _whole(self, trial: Trial) -> int:
-        slices = self.writer.snapshot().slices
-        mine = slices[(slices["contrast"] == trial.contrast) & (slices["status"] == GOOD)]
-        whole = mine.groupby("block")["run_id"].count() == mine.groupby("block")["of"].first()
-        return int(whole.sum())
+        return len(whole_blocks(self.writer.snapshot().slices, trial.contrast))
 
     def _levels(self, data: Dataset, trial: Trial) -> dict[str, float]:
         slices = data.slices

@@ -93,7 +93,9 @@ def prepare(request: Request, binaries: Binaries, workload: Workload) -> Tuning:
     others = comparison.known_to(binaries, machine)
     baseline = _baseline(request.words, others)
     if described is not None:
-        machine = _with_quotas(machine)
+        # Nobody could try whether CPUs can be limited there.
+        assumed = CpuController("cgroup2", "", "assumed of a host that is described")
+        machine = dataclasses.replace(machine, cpu_controller=assumed)
     load = request.common(alone(baseline), workload.name, machine.usable_cpus)
     bare = Wanted(baseline, Space((), {}), load, request)
     experiment, size, _ = bare.base()
@@ -133,12 +135,6 @@ def _served(tunables: tuple[spaces.Tunable, ...], clients: int) -> tuple[spaces.
             tunable = dataclasses.replace(tunable, values=few, expert=rule)
         fit += [tunable] if tunable.values else []
     return tuple(fit)
-
-
-def _with_quotas(machine: Host) -> Host:
-    """Return a described host, assumed to allow CPU limits, as nobody could try it there."""
-    assumed = CpuController("cgroup2", "", "assumed of a host that is described")
-    return dataclasses.replace(machine, cpu_controller=assumed)
 
 
 def _left_out(

@@ -66,7 +66,11 @@ def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
     zero. It guides the search, and is no finding.
     """
     names, means, covariance, _ = _posterior(space, history)
-    return _by_pair(names, means, covariance)
+    deviations = np.sqrt(np.diag(covariance))
+    return {
+        pair: Effect(float(mean), float(deviation))
+        for pair, mean, deviation in zip(names, means, deviations, strict=True)
+    }
 
 
 def reported(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
@@ -75,18 +79,9 @@ def reported(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
     Nearly all contrasts of a search have one block, so nothing but the fit shows whether effects
     add up. The search itself is tuned without this: its choices depend on the deviations.
     """
-    names, means, covariance, misfit = _posterior(space, history)
-    return _by_pair(names, means, misfit * covariance)
-
-
-def _by_pair(
-    names: list[tuple[str, Value]], means: np.ndarray, covariance: np.ndarray
-) -> dict[tuple[str, Value], Effect]:
-    deviations = np.sqrt(np.diag(covariance))
-    return {
-        pair: Effect(float(mean), float(deviation))
-        for pair, mean, deviation in zip(names, means, deviations, strict=True)
-    }
+    wider = _posterior(space, history)[3] ** 0.5
+    known = effects(space, history)
+    return {pair: Effect(own.mean, wider * own.deviation) for pair, own in known.items()}
 
 
 def drawn(

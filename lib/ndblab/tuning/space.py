@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -100,13 +100,8 @@ class Space:
     @property
     def expert(self) -> Configuration:
         """Return what rules of thumb say for this host, where that is not the baseline."""
-        return self.effective(
-            {
-                t.word: t.expert
-                for t in self.tunables
-                if t.expert is not None and t.expert in t.values
-            }
-        )
+        rules = {t.word: v for t in self.tunables for v in t.values if v == t.expert}
+        return self.effective(rules)
 
     def effective(self, values: Mapping[str, Value]) -> Configuration:
         """Return the configuration of values by name, without those that have no effect in it."""
@@ -117,16 +112,6 @@ class Space:
             if not setting_value.same(known[other], value)
         }  # fmt: skip
         return made({word: value for word, value in values.items() if word not in idle})
-
-    def settings(
-        self, configuration: Configuration, baseline: Sequence[Setting]
-    ) -> tuple[Setting, ...]:
-        """Return all settings of a configuration: the user's own, replaced where it differs."""
-        settings = {setting.knob.key: setting for setting in baseline}
-        for word, value in configuration:
-            knob = self.tunable(word).knob
-            settings[knob.key] = Setting(knob, value)
-        return tuple(settings.values())
 
     def words(self, configuration: Configuration) -> str:
         """Write a configuration as a user types it."""

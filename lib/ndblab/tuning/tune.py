@@ -13,7 +13,7 @@ from ndblab.comparing import comparison
 from ndblab.error import LabError
 from ndblab.formatting import count
 from ndblab.machine import commands
-from ndblab.measuring import manifest, measurement, performing
+from ndblab.measuring import feasible, manifest, measurement, performing
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.manifest import ROOT
 from ndblab.tuning import answer, figure, trade_off
@@ -36,7 +36,7 @@ def tune(request: Request) -> str:
     """
     asked = comparison.resolved(request.load, request.schema, request.writes)
     is_plan = bool(request.only_plan or request.described)
-    tuning = prepare(request, comparison.programs(is_plan), asked)
+    tuning = prepare(request, feasible.programs(is_plan), asked)
     if is_plan:
         return tuning.plan()
     print(tuning.plan(), file=sys.stderr)

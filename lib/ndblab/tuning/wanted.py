@@ -141,8 +141,12 @@ class Wanted:
     request: Request
 
     def settings(self, configuration: Configuration) -> tuple[Setting, ...]:
-        """Return all settings of a configuration."""
-        return self.space.settings(configuration, self.baseline)
+        """Return all settings of a configuration: the user's own, replaced where it differs."""
+        settings = {setting.knob.key: setting for setting in self.baseline}
+        for word, value in configuration:
+            knob = self.space.tunable(word).knob
+            settings[knob.key] = Setting(knob, value)
+        return tuple(settings.values())
 
     def point(self, configuration: Configuration, variant: str) -> Point:
         """Return the point at which a configuration is measured.

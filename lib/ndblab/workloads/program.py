@@ -18,8 +18,6 @@ from ndblab.workloads.load_generator import Command, Filled, spawned
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
 
-FILL_TIMEOUT_S = 6 * 3600
-
 
 def command(module: str, *arguments: str) -> Command:
     """Return the command that runs a module."""
@@ -53,8 +51,8 @@ def ended(cluster: Cluster, command: Command) -> tuple[str, int]:
     """Run a program that fills tables to its end; return its output and its exit status."""
     with spawned(cluster, command, stderr=subprocess.STDOUT) as child:
         try:
-            text, _ = child.communicate(timeout=FILL_TIMEOUT_S)
+            text, _ = child.communicate(timeout=sysbench.PREPARE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            text = f"not loaded in {FILL_TIMEOUT_S} s"
+            text = f"not loaded in {sysbench.PREPARE_TIMEOUT_S} s"
     cluster.check_alive()
     return text, child.returncode

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +16,7 @@ from ndblab.experiments.capacity import brief_server, comparison, demands, forec
 from ndblab.experiments.capacity import commands as answers
 from ndblab.judging import answers as findings
 from ndblab.measuring import recorded
+from publishing.test_results import invoke
 
 
 @pytest.fixture(scope="module")
@@ -370,12 +369,6 @@ def test_threads_of_the_briefs_server_have_limits() -> None:
 def test_nothing_is_said_of_failures_where_nothing_failed() -> None:
     """The list of runs that were left out is empty."""
     assert demands.left_out(made.dataset().runs) == ""
-
-
-def invoke(*arguments: str) -> subprocess.CompletedProcess:
-    """Run a command of the lab as `./lab` does."""
-    argv = [sys.executable, recorded.ROOT / "tasks.py", *arguments]
-    return subprocess.run(argv, cwd=recorded.ROOT, capture_output=True, text=True, check=False)
 
 
 def test_the_briefs_server_is_predicted_from_the_recorded_data() -> None:

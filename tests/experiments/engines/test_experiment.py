@@ -65,8 +65,6 @@ def test_engines_are_named_where_they_are_compared_and_nowhere_else() -> None:
     with pytest.raises(LabError, match="compares two installations") as caught:
         ENGINES.check_engines(None)
     assert "--engines A,B" in str(caught.value)
-    with pytest.raises(LabError, match="uses one installation"):
-        catalogue.find(figure=6).check_engines("a,b")
 
 
 def test_a_second_engine_changes_nothing_for_the_others() -> None:

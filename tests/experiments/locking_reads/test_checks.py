@@ -52,4 +52,4 @@ def test_the_answer_names_statements_without_locks():
     """At the isolation level that releases them."""
     data = dataset(locks(AS_PUBLISHED))
     said = str(answers.answer("locking-reads", judge.judge(data, ["L-uservar"], CLAIMS), data))
-    assert f"took no record lock in {READ_COMMITTED}: {CREATE_SELECT}" in said
+    assert f"{READ_COMMITTED} these locked no record they read: {CREATE_SELECT}" in said

@@ -77,12 +77,6 @@ def test_outliers_are_counted_and_stay_in_the_mean() -> None:
     assert row["mean"] == pytest.approx(qps.mean())
 
 
-def test_samples_end_when_clients_end() -> None:
-    """A last sample in which some clients had already gone does not count as a slow second."""
-    ended = sampled(noise()).assign(clients=np.where(SECONDS < 900, 8, 3))
-    assert len(stability.samples(RUN, ended)) == 899
-
-
 def test_memory_that_grows_shows_by_role() -> None:
     """A role of two processes that grow by a tenth in an hour grows by about a tenth."""
     times = pd.DataFrame({"run_id": "long", "t_s": np.arange(0, 3600, 10.0)})

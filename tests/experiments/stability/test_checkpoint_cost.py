@@ -95,12 +95,6 @@ def test_a_shorter_run_or_one_of_another_point_is_no_repeat() -> None:
     assert len(cost.of_longest(dataset.runs, dataset.tables).runs) == 1
 
 
-def test_checkpoints_without_a_cost_take_nothing() -> None:
-    """The interval holds 1."""
-    kept = cost.kept(runs_of(fall=0.0).throughput)
-    assert kept.low < 1 < kept.high
-
-
 def test_drift_is_not_taken_for_a_cost() -> None:
     """A run that loses half of its throughput evenly loses none of it to checkpoints."""
     kept = cost.kept(runs_of(fall=0.0, drift=0.5, spread=0.0).throughput)

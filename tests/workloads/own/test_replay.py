@@ -14,7 +14,7 @@ from ndblab.workloads.own import replay
 from ndblab.workloads.own.slow_log import Entry, Sample
 
 SAMPLE = Sample(
-    {n: [Entry(n, f"SELECT {n}, '\u00e9\n', {k}", k) for k in range(n)] for n in (2, 3, 4)}, 0, 1, 1
+    {n: [Entry(n, f"SELECT {n}, '\u00e9\n', {k}", k) for k in range(n)] for n in (2, 3, 4)}, 0
 )
 STUB = """
 sysbench.sql.driver = function()
@@ -61,11 +61,11 @@ def test_a_client_sends_whole_connections_in_their_order(tmp_path, clients, firs
 def test_a_client_changes_its_database_only_where_the_log_does(tmp_path):
     """A name may need its quotes; the end of the log may be in another one than its begin."""
     in_one = {1: [Entry(1, f"SELECT {k}", k, "my shop") for k in range(3)]}
-    sent = sent_by(Sample(in_one, 0, 1, 1), 1, tmp_path)
+    sent = sent_by(Sample(in_one, 0), 1, tmp_path)
     assert sent["0"][:5] == ["USE `my shop`", "SELECT 0", "SELECT 1", "SELECT 2", "SELECT 0"]
     assert sent["0"].count("USE `my shop`") == 1
     in_two = {1: [*in_one[1], Entry(1, "SELECT 3", 3, "bar")]}
-    sent = sent_by(Sample(in_two, 0, 1, 1), 1, tmp_path)
+    sent = sent_by(Sample(in_two, 0), 1, tmp_path)
     assert sent["0"][:7] == [
         "USE `my shop`", "SELECT 0", "SELECT 1", "SELECT 2", "USE `bar`", "SELECT 3",
         "USE `my shop`",

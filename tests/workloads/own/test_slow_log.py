@@ -112,7 +112,6 @@ def test_a_large_log_is_sampled_over_its_whole_length(tmp_path):
     head = "# Time: 2026-11-26T12:41:12Z\n# User@Host: a[a] @ b []  Id: {}\n# Query_time: 0.1\n"
     path.write_text("".join(f"{head.format(n % 3)}SELECT {n}\n FROM t;\n" for n in range(10_000)))
     sample = slow_log.sample(path, most_bytes=64_000)
-    assert sample.read_bytes <= 64_000 < sample.of_bytes
     every = [entry for entries in sample.connections.values() for entry in entries]
     numbers = [int(entry.statement.split()[1]) for entry in every]
     assert 400 < len(numbers) < 1000

@@ -9,7 +9,7 @@ import pandas as pd
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.formatting import count
 from ndblab.judging.checks import check
-from ndblab.judging.contrasted import planned, ratio, side
+from ndblab.judging.contrasted import ratio, side
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide
@@ -29,7 +29,7 @@ def work_per_cpu(claim: Claim, evidence: Evidence) -> Finding:
         per_cpu = 1 / cost["cpu_us"]
     label = f"times those through SQL, one at a time, with {count(clients, 'client')}"
     tests = [ratio(evidence, interfaces.SINGLE, label, per_cpu)]
-    if planned(evidence, interfaces.BATCH):
+    if interfaces.BATCH in evidence.contrasts:
         shown = ratio(evidence, interfaces.BATCH, "times, many at once", per_cpu)
         tests.append(replace(shown, judged=False))
     return decide(claim, "lookups per CPU time through the NDB API are", tests)

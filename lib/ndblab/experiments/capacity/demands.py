@@ -87,18 +87,11 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
             f"{LEAST_CLIENT_COUNTS} numbers of clients",
             next_step=MEASURE,
         )
-    return _of_runs(data, runs)
+    return of_runs(data, runs)
 
 
-def of_dataset(data: Dataset) -> pd.DataFrame:
-    """Return `measured` of the default workload for any number of servers.
-
-    LabError if the dataset has no CPU use.
-    """
-    return _of_runs(data, summary.select(data.runs))
-
-
-def _of_runs(data: Dataset, runs: pd.DataFrame) -> pd.DataFrame:
+def of_runs(data: Dataset, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return `measured` of some runs of a dataset; LabError if it has no CPU use."""
     try:
         return measured(runs, data.processes, data.ndb_threads)
     except MissingData as missing:

@@ -59,7 +59,7 @@ class Forecast:
     @cached_property
     def tested_demands(self) -> pd.DataFrame:
         """CPU use of the runs of the tested dataset: rows of `demands.measured`."""
-        return demands.of_dataset(self.tested)
+        return demands.of_runs(self.tested, summary.select(self.tested.runs))
 
     @cached_property
     def model(self) -> model.Model:
@@ -118,7 +118,7 @@ class Forecast:
     @cached_property
     def predicted(self) -> pd.DataFrame:
         """Every measured point, predicted at the speed of the fitted runs: `predict`."""
-        return self.predict(_places(self.points))
+        return self.predict(self.points)
 
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
         """Predict points on the host of the fitted dataset: `model.with_intervals`.
@@ -136,7 +136,7 @@ class Forecast:
     @cached_property
     def predictions(self) -> pd.DataFrame:
         """Throughput and p95 predicted for the points of several servers, by every method."""
-        points = _places(self.several)
+        points = self.several
         others = comparison.simpler(self.demands, self.fitted_runs, self.shares, points)
         own = model.predict(self.model, points).assign(name=comparison.MODEL)
         return pd.concat([own[list(others)], others], ignore_index=True)
@@ -172,9 +172,7 @@ class Forecast:
     def bounds(self) -> pd.DataFrame:
         """Bounds of one server against clients, and the model's own prediction.
 
-        Returns
-        -------
-        `clients`, `qps_least`, `qps_most`, `qps`, `latency_least_ms`, `latency_most_ms`,
+        It has `clients`, `qps_least`, `qps_most`, `qps`, `latency_least_ms`, `latency_most_ms`,
         `latency_avg_ms`, `bottleneck`, `balanced` (number of clients that would just saturate the
         bottleneck if none of them waited).
         """
@@ -300,7 +298,3 @@ def _nearest(ones: Sequence[Dataset], others: Sequence[Dataset]) -> tuple[Datase
     return min(
         itertools.product(ones, others), key=lambda both: abs(began(both[0]) - began(both[1]))
     )
-
-
-def _places(points: pd.DataFrame) -> pd.DataFrame:
-    return points[["servers", "clients"]].reset_index(drop=True)

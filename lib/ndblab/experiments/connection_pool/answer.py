@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from ndblab.dataset import Dataset
-from ndblab.formatting import less_or_more, plain
+from ndblab.formatting import count, less_or_more, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, held
 from ndblab.judging.evidence import usable_cpus
@@ -36,12 +36,19 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     ]
 
 
+def _load(dataset: Dataset) -> str:
+    """Say with how many clients pools are compared: the best number differs from pool to pool."""
+    slices = dataset.slices
+    clients = slices.loc[slices["contrast"].astype(str) == "pools-1-8", "clients"]
+    return f"with {count(int(clients.max()), 'client')} " if len(clients) else ""
+
+
 def _measured(dataset: Dataset) -> Iterator[str]:
     """State the ratios that have an interval."""
     quota = " and under its quota" if dataset.budget == "scaled" else ""
     beside = f"beside another server{quota}"
     cpus = usable_cpus(dataset.host)
-    undivided = f"on {plain(cpus)} undivided CPUs"
+    undivided = f"{_load(dataset)}on {plain(cpus)} undivided CPUs"
     if dataset.budget == "pinned":
         undivided = "on the CPUs that it is bound to, without another server"
     for name, where in (("pools-1-8", undivided), ("pools-1-8-share", beside)):

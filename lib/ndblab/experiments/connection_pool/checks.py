@@ -8,7 +8,7 @@ from dataclasses import replace
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
-from ndblab.judging.contrasted import A, B, place, planned, ratio, side
+from ndblab.judging.contrasted import A, B, place, ratio, side
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide
@@ -29,7 +29,7 @@ def larger_pool(claim: Claim, evidence: Evidence) -> Finding:
     clients = side(evidence, name, A)["clients"]
     tests = [ratio(evidence, name, f"times that with {smaller}, one server at a time")]
     at_once = f"{name}-share"
-    if planned(evidence, at_once):
+    if at_once in evidence.contrasts:
         words = "both at once" + (" under quotas" if evidence.budget == "scaled" else "")
         shown = ratio(evidence, at_once, f"times that with {smaller}, {words}")
         tests.append(replace(shown, judged=False))

@@ -32,6 +32,6 @@ def locking(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             f"{SET_VARIABLE} and {CREATE_SELECT} do not lock the records they read as published",
             f"which locks {SET_VARIABLE} and {CREATE_SELECT} take",
         ),
-        f"these took no record lock in {READ_COMMITTED}: {listed(without)}",
+        f"in {READ_COMMITTED} these locked no record they read: {listed(without)}",
         *([Advice(f"Read into a variable with {SELECT_INTO}")] if SELECT_INTO in without else []),
     ]

@@ -14,7 +14,7 @@ from ndblab.judging import allowance
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition
 from ndblab.judging.contrasted import A, B, place, ratio
-from ndblab.judging.evidence import SATURATED, Evidence, at, mean_of_runs
+from ndblab.judging.evidence import DATA_NODES_SHARE, SATURATED, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide
 from ndblab.planning.workload import READ_WRITE
@@ -121,6 +121,6 @@ def _plain(evidence: Evidence) -> pd.DataFrame:
 
 def _by_idling(evidence: Evidence) -> float:
     """Return what is left of a data node's CPUs over what is left of half of them."""
-    cpus = evidence.data_node_cpus
+    cpus = DATA_NODES_SHARE * evidence.cpus / 2
     half = cpus / 2
     return (cpus - IDLE_CPUS) / (half - IDLE_CPUS) if half > IDLE_CPUS else math.inf

@@ -80,7 +80,7 @@ class Board:
             if finding.verdict in choice.OPEN or name in self._decided:
                 continue
             self._decided.add(name)
-            if earlier and not self._redraws:
+            if earlier and not self.stream.isatty():
                 blocks = count(self._blocks(name, finding), "block")
                 numbers = f", {shown(finding)}" if shown(finding) else ""
                 self.say(f"decided after {blocks}: {name} {finding.verdict}{numbers}")
@@ -125,10 +125,6 @@ class Board:
             lines.append(f"and {len(rows) - len(fit)} more")
         return [*lines, LEGEND]
 
-    @property
-    def _redraws(self) -> bool:
-        return self.stream.isatty()
-
     def _rows(self) -> list[tuple[str, Finding]]:
         """Return the claims that a contrast decides and this budget can test."""
         if self._standing is None:
@@ -156,7 +152,7 @@ class Board:
         return min(known, default=0)
 
     def _draw(self) -> None:
-        if not self._redraws:
+        if not self.stream.isatty():
             return
         self._clear()
         lines = self.lines(max(1, shutil.get_terminal_size().lines - 5))

@@ -86,7 +86,7 @@ def noted(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
 def is_open(data: datasets.Dataset, judging: Judging) -> bool:
     """Return whether a claim of a complete dataset waits for more blocks."""
     contrasts = noted(data.manifest)
-    whole = {contrast.name: whole_blocks(data.slices, contrast) for contrast in contrasts}
+    whole = {c.name: len(whole_blocks(data.slices, c.name)) for c in contrasts}
     standing = Standing(judging.findings(data), whole, dict.fromkeys(whole, 1.0))
     return bool(contrasts and choice.choose(contrasts, standing, math.inf))
 

@@ -102,7 +102,7 @@ class Loop:
         data = self.writer.snapshot()
         return Standing(
             self.judge(data),
-            {contrast.name: whole_blocks(data.slices, contrast) for contrast in self.contrasts},
+            {c.name: len(whole_blocks(data.slices, c.name)) for c in self.contrasts},
             {contrast.name: self._block_s(contrast) for contrast in self.contrasts},
         )
 
@@ -148,19 +148,15 @@ class Loop:
         return statistics.median(took_s) if took_s else self.expected_s[contrast.name]
 
 
-def whole_blocks(slices: pd.DataFrame, contrast: Contrast) -> int:
-    """Return the number of whole blocks of a contrast."""
-    return len(_whole(slices, contrast))
+def whole_blocks(slices: pd.DataFrame, contrast: str) -> set[int]:
+    """Return the numbers of the whole blocks of a contrast, by its name."""
+    try:
+        return set(analysis.whole(slices, contrast)["block"])
+    except MissingData:
+        return set()
 
 
 def next_block(slices: pd.DataFrame, contrast: Contrast) -> int:
     """Return the first number without a whole block: one whose repetition failed comes first."""
-    whole = _whole(slices, contrast)
+    whole = whole_blocks(slices, contrast.name)
     return next(number for number in itertools.count(1) if number not in whole)
-
-
-def _whole(slices: pd.DataFrame, contrast: Contrast) -> set[int]:
-    try:
-        return set(analysis.whole(slices, contrast.name)["block"])
-    except MissingData:
-        return set()

@@ -36,7 +36,7 @@ def forest(data: Dataset, within: float) -> None:
         display(Markdown("There is no whole block yet."))
         return
     text = answers.sentence(result, within)
-    drawn = figure.draw(data, result, sides, within)
+    drawn = figure.draw(data, result, map(sides.words, "ab"), within)
     display(drawn, metadata=exhibit.of_figure(exhibit.picture(made.NAME, text, text)))
 
 

@@ -205,7 +205,8 @@ def _watched(
     page = pages.write_trend(baseline.folder / _PAGE, baseline.name, lead, known, band)
     longer = ""
     if entry.outcome == judged.UNDECIDED and next_look(judged.judge(data, band).blocks):
-        longer = f"{typed} --minutes {_longer(data, band)}"
+        minutes = math.ceil(judged.judge(data, band).minutes)
+        longer = f"{typed} --minutes {minutes + judged.more_minutes(data, band, _BLOCK_S)}"
     if as_json:
         watched = {"go_on": longer, "baseline": baseline.name, "change": change, "trend": str(page)}
         return json.dumps(result | watched, indent=1)
@@ -239,12 +240,6 @@ def _own(side: Side, binaries: install.Binaries) -> Side:
     if there is None or there.basedir != binaries.basedir:
         return side
     return {key: value for key, value in side.items() if key != ENGINE}
-
-
-def _longer(data: datasets.Dataset, band: float) -> int:
-    """Return the minutes that would probably have decided an open comparison."""
-    more = judged.more_minutes(data, band, _BLOCK_S)
-    return math.ceil(judged.judge(data, band).minutes) + more
 
 
 def trend(entries: Sequence[Entry]) -> str:

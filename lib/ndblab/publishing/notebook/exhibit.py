@@ -51,11 +51,6 @@ class Picture:
     file: str
     alt: str
 
-    @property
-    def number(self) -> str:
-        """Its name in the brief; empty for a figure that the brief does not have."""
-        return f"Figure {self.key}" if self.key.isdecimal() else ""
-
 
 def picture(key: str, question: str, alt: str) -> Picture:
     """Name the figure of a dataset or a model."""

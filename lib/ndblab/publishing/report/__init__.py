@@ -62,9 +62,7 @@ def write(
         for before, section, after in zip(
             [None, *sections[:-1]], sections, [*sections[1:], None], strict=True
         ):
-            files = []
-            if section.dataset is not None:
-                files = dataset_page.write(site, section)
+            files = [] if section.dataset is None else dataset_page.write(site, section)
             notebook_page.write(site, section, places, files, before, after)
         claims_page.write(site, rows)
         comparisons.write_in_report(site, compared)

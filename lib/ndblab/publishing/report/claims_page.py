@@ -46,17 +46,12 @@ def rows(
 
 
 def write(site: Path, shown: Sequence[Row]) -> None:
-    """Write claims.html into the site."""
+    """Write claims.html into the site, with the verdicts counted in their order."""
+    words = [row.verdict.verdict for row in shown]
     page.write(
         site, PLACE, "claims.html.j2",
         rows=shown,
-        counts=counts(shown),
+        counts={word: words.count(word) for word in page.VERDICTS if word in words},
         sources=sorted({row.source for row in shown if row.source}),
         sections=list(dict.fromkeys(row.section for row in shown if row.section)),
     )  # fmt: skip
-
-
-def counts(shown: Sequence[Row]) -> dict[str, int]:
-    """Count rows by verdict, in the order of the verdicts."""
-    words = [row.verdict.verdict for row in shown]
-    return {name: words.count(name) for name in page.VERDICTS if name in words}

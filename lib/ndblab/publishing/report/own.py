@@ -6,7 +6,6 @@ Unfinished datasets, and those of experiments that the lab does not know, are le
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from ndblab import dataset as datasets
 from ndblab.comparing import answer, judged, made
 from ndblab.comparing import figure as forest
-from ndblab.dataset.manifest import COMPLETE, MANIFEST, read_manifest
+from ndblab.dataset.manifest import MANIFEST, complete_in
 from ndblab.design import catalogue
 from ndblab.error import LabError, writing
 from ndblab.formatting import listed
@@ -25,23 +24,9 @@ from ndblab.publishing.report import notebook_page
 from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from ndblab.dataset import Dataset
     from ndblab.design.experiment import Experiment
     from ndblab.publishing.drawing import Drawn
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The sides of a comparison as its dataset names them, for the words of its figure."""
-
-    asked: Mapping[str, Any]
-
-    def words(self, side: str) -> str:
-        settings = self.asked.get(side)
-        return listed(settings) if settings else "the default"
 
 
 def sections(runs: Path, out: Path) -> list[Section]:
@@ -57,17 +42,13 @@ def sections(runs: Path, out: Path) -> list[Section]:
     """
     known = catalogue.every()
     mine = []
-    for file in runs.glob(f"*/*/{MANIFEST}"):
-        try:
-            manifest = read_manifest(file.parent)
-        except LabError:
-            continue
-        if manifest["status"] == COMPLETE and manifest["experiment"] in (made.NAME, *known):
-            mine.append((manifest["started_utc"], file.parent, manifest["experiment"]))
+    for folder, manifest in complete_in(runs, "*/*"):
+        if manifest["experiment"] in (made.NAME, *known):
+            mine.append((manifest["started_utc"], folder, manifest["experiment"]))
     mine.sort(reverse=True)
     calls = [(known[name], folder, out) for _, folder, name in mine if name in known]
     notebook.prepare()
-    shown = iter(list(processes.run(_shown_or_why, calls, processes.AT_ONCE)))
+    shown = iter(list(processes.run(_shown, calls, processes.AT_ONCE)))
     found = []
     for _, folder, name in mine:
         if name == made.NAME:
@@ -82,27 +63,20 @@ def sections(runs: Path, out: Path) -> list[Section]:
     return found
 
 
-def _shown_or_why(
-    experiment: Experiment, folder: Path, out: Path
-) -> tuple[Path, dict[str, Drawn]] | str:
-    """Return what `_shown` does, or why that cannot be made."""
+def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[str, Drawn]] | str:
+    """Return the notebook of a dataset, executed, and its figures by file; or why that fails."""
     try:
-        return _shown(experiment, folder, out)
+        source = catalogue.notebook(experiment)
+        executed = out / folder.name / source.name
+        measured_s = (folder / MANIFEST).stat().st_mtime
+        is_new = executed.is_file() and executed.stat().st_mtime >= measured_s
+        if not is_new or _broken(executed):
+            with writing(executed.parent):
+                notebook.execute(source, {"dataset": str(folder.resolve())}, executed.parent)
+        pictures = [one for one, _ in exhibit.pictures(notebook.read(executed))]
+        return executed, drawing.again(pictures, datasets.read(folder))
     except LabError as error:
         return f"{error.what}: {error.found}"
-
-
-def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[str, Drawn]]:
-    """Return the notebook of a dataset, executed, and its figures by the names of their files."""
-    source = catalogue.notebook(experiment)
-    executed = out / folder.name / source.name
-    measured_s = (folder / MANIFEST).stat().st_mtime
-    is_new = executed.is_file() and executed.stat().st_mtime >= measured_s
-    if not is_new or _broken(executed):
-        with writing(executed.parent):
-            notebook.execute(source, {"dataset": str(folder.resolve())}, executed.parent)
-    pictures = [one for one, _ in exhibit.pictures(notebook.read(executed))]
-    return executed, drawing.again(pictures, datasets.read(folder))
 
 
 def _broken(executed: Path) -> bool:
@@ -120,13 +94,12 @@ def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, D
 def comparison(data: Dataset) -> Section:
     """Return the section of a comparison: its answer, and its forest."""
     within = history.band(data)
-    result, asked = judged.judge(data, within), _Asked(data.manifest.get("asked", {}))
-    question = f"How does {asked.words('b')} compare with {asked.words('a')}?"
+    result, asked = judged.judge(data, within), data.manifest.get("asked", {})
+    a, b = (listed(asked.get(side) or ["the default"]) for side in "ab")
+    question = f"How does {b} compare with {a}?"
     body = f'<p class="lead">{escape(answer.sentence(result, within))}</p>'
     if result.blocks:
-        shown = drawing.drawn(
-            lambda: forest.draw(data, result, asked, within)  # type: ignore[arg-type]
-        )
+        shown = drawing.drawn(lambda: forest.draw(data, result, (a, b), within))
         headline = answer.headline(result, within)
         body += notebook_page.explored(map(exhibit.explorable, shown), headline)
     return Section(made.NAME, question, None, None, data, own=True, body=body)

@@ -12,8 +12,8 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab import discovery
@@ -37,24 +37,20 @@ _REQUIRED = re.compile(r"\brequire\s*\(?\s*[\"']([\w.-]+)[\"']")
 class Workload:
     """A workload: the `name` that points have, and its generator.
 
-    `label` is what the user calls it, for sentences. `facts` are for a manifest: kind, hashes,
-    numbers of statements; empty for one of the lab's.
+    `label` is what the user calls it, for sentences. The clients of a load that is `apart` take no
+    turns: the user's own script may connect at any time, and clients that replay a log with writes
+    would wait with transactions open.
     """
 
     name: str
     label: str
     generator: LoadGenerator
-    facts: Mapping[str, object] = field(default_factory=dict)
+    apart: bool = False
 
     @property
     def takes_turns(self) -> bool:
-        """Return whether its clients can take turns: only those of sysbench, whose sessions stay.
-
-        The user's own script may connect at any time, and clients that replay a log with writes
-        would wait with transactions open.
-        """
-        apart = self.facts.get("kind") == LUA or bool(self.facts.get("writes"))
-        return self.generator.ROLE == SYSBENCH and not apart
+        """Return whether its clients can take turns: only sysbench's can, whose sessions stay."""
+        return self.generator.ROLE == SYSBENCH and not self.apart
 
     @property
     def may_join(self) -> bool:
@@ -174,8 +170,7 @@ def _sql(path: Path, schema: Path | None, digest: str) -> Workload:
         path.name, file, {file.name: script}, schema, statements=tuple(statements),
         reads_only=all(slow_log.reads(text) for _, text in statements),
     )  # fmt: skip
-    numbers = {"statements": len(statements), "units": len(units)}
-    return _made(name, path.name, generator, SQL, script.encode(), digest, numbers)
+    return Workload(name, path.name, generator)
 
 
 def _log(
@@ -208,12 +203,7 @@ def _log(
         databases={place: entry.database for place, entry in checked.items() if entry.database},
         reads_only=not writes,
     )  # fmt: skip
-    numbers = {
-        "statements": sample.statements, "connections": len(sample.connections),
-        "left_out": sample.left_out, "read_bytes": sample.read_bytes, "of_bytes": sample.of_bytes,
-        "writes": writes,
-    }  # fmt: skip
-    return _made(name, path.name, generator, LOG, data, digest, numbers)
+    return Workload(name, path.name, generator, apart=writes)
 
 
 def _lua(path: Path, schema: Path | None, digest: str) -> Workload:
@@ -226,7 +216,7 @@ def _lua(path: Path, schema: Path | None, digest: str) -> Workload:
         takes=takes(whole),
         folder=path.absolute().parent,
     )  # fmt: skip
-    return _made(name, path.name, generator, LUA, whole.encode(), digest, {})
+    return Workload(name, path.name, generator, apart=True)
 
 
 def _program(text: str, schema: Path | None, digest: str) -> Workload:
@@ -234,21 +224,7 @@ def _program(text: str, schema: Path | None, digest: str) -> Workload:
     name = _name(PROGRAM, line.sha256.encode(), digest)
     label = Path(line.argv[0]).name
     generator = ProgramLoad(label, line, {f"{name}.txt": f"{text}\n"}, schema)
-    return _made(name, label, generator, PROGRAM, line.sha256.encode(), digest, {})
-
-
-def _made(
-    name: str,
-    label: str,
-    generator: LoadGenerator,
-    kind: str,
-    content: bytes,
-    schema: str,
-    numbers: Mapping[str, object],
-) -> Workload:
-    facts = {"kind": kind, "sha256": hashlib.sha256(content).hexdigest(), **numbers}
-    facts |= {"schema_sha256": schema} if schema else {}
-    return Workload(name, label, generator, facts)
+    return Workload(name, label, generator)
 
 
 def _name(kind: str, content: bytes, schema: str) -> str:

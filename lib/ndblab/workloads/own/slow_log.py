@@ -64,15 +64,10 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """Statements by connection, in order, and how many others were left out.
-
-    `of_bytes` is the size of the log, `read_bytes` how much of it was read.
-    """
+    """Statements by connection, in order, and how many others were left out."""
 
     connections: dict[int, list[Entry]]
     left_out: int
-    read_bytes: int
-    of_bytes: int
 
     @property
     def statements(self) -> int:
@@ -115,7 +110,7 @@ def sample(
                 if _wanted(entry.statement, writes):
                     kept = entry if in_place else entry._replace(database="")
                     connections.setdefault(entry.connection, []).append(kept)
-    sample = _in_databases(Sample(connections, 0, length * parts, size))
+    sample = _in_databases(Sample(connections, 0))
     if not sample.statements:
         raise LabError(
             f"{path.name} has no statement to run",

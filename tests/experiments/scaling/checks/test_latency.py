@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from made_up import (
     BRIEF_MODEL,
+    INTERVALS,
     Double,
     contrasted,
     decided,
@@ -85,3 +87,21 @@ def test_an_equal_rate_is_compared_where_both_carry_it(carried: float, word: str
     row = verdict(with_plan(data), "F7-8-vs-16")
     assert row.verdict == word
     assert f"carry {100 * carried:.0f} % of 1000 queries/s" in row.reason
+
+
+def test_the_time_in_which_clients_stop_is_no_lack_of_throughput() -> None:
+    """A load with a rate ends late: its last report has time in which few queries came."""
+    values = {"latency_p95_ms": 1.0, "qps": 920.0}
+    sides = {"a": (16, 64, values), "b": (8, 64, values)}
+    rate = {"rate": 1000}
+    data = contrasted(double(cpus=8), "early-8-16", sides, claims=("F7-8-vs-16",), options=rate)
+    reports = [
+        (run_id, second, 64, qps, 1.0)
+        for run_id in data.slices["run_id"]
+        for second, qps in ((1, 990.0), (2, 860.0))
+    ]
+    data = replace(data, intervals=pd.DataFrame(reports, columns=INTERVALS))
+    data = slices_use(data, lambda row: {"mysqld": 100.0, "ndbmtd": 50.0})
+    row = verdict(with_plan(data), "F7-8-vs-16")
+    assert row.verdict == "reproduced"
+    assert "carry 99 % of 1000 queries/s" in row.reason

@@ -76,6 +76,18 @@ def test_without_a_rise_of_throughput_nothing_follows_it(rise: float, word: str)
     assert f"throughput grows by a factor of {rise:.1f}" in row.reason
 
 
+@pytest.mark.parametrize(("stolen", "word"), [(0.4, "reproduced"), (6.35, "not testable here")])
+def test_cpus_that_were_stolen_are_not_free(stolen: float, word: str) -> None:
+    """A full host looks free while the hypervisor takes its CPUs."""
+    one = {"qps": 1000.0, "host_steal_pct": stolen}
+    sides = {"a": (1, 32, {"qps": 3000.0}), "b": (1, 1, one)}
+    data = contrasted(double(servers=(1,)), "load-1-k", sides, claims=("F4-cpu-with-load",))
+    data = slices_use(data, lambda row: {"ndbmtd": 10.0, "mysqld": 50.0 if row.side == "a" else 9})
+    row = verdict(with_plan(data), "F4-cpu-with-load")
+    assert row.verdict == word
+    assert ("% of the host's CPUs (3 % or less wanted)" in row.reason) == (stolen > 3)
+
+
 @pytest.mark.parametrize(("nodes", "word"), [(40.0, "reproduced"), (110.0, "contradicted")])
 def test_less_cpu_for_data_nodes_counts_where_nothing_divides_the_cpus(
     nodes: float, word: str

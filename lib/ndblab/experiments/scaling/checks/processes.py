@@ -15,10 +15,11 @@ from ndblab.experiments.scaling.sizing_rule import HALVES
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition, demanded
-from ndblab.judging.contrasted import A, B, Place, of_claim, place, ratio, side
+from ndblab.judging.contrasted import A, B, Place, of_claim, place, ratio, side, sides
 from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
+from ndblab.machine.interference import STEAL_LIMIT_PCT
 from ndblab.statistics.estimate import Estimate
 
 # The brief's tables: 80 million rows take around 60 GB, which may be decimal or binary.
@@ -76,6 +77,21 @@ def load_rises(claim: Claim, evidence: Evidence) -> State:
     many, few = (place(evidence, LOAD, name).runs["qps"].mean() for name in (A, B))
     words = f"throughput grows by a factor of {significant(many / few)}"
     return demanded(many / few >= LEAST_RISE, words, f"{LEAST_RISE:g} or more")
+
+
+@condition("little-stolen")
+def little_stolen(claim: Claim, evidence: Evidence) -> State:
+    """Require that the hypervisor takes no more on any side than what disturbs a run.
+
+    CPUs that it takes are not busy: a host that has used them up looks free.
+    """
+    pct = max(
+        float(place(evidence, contrast, name).runs["host_steal_pct"].fillna(0.0).mean())
+        for contrast in of_claim(evidence, claim)
+        for name in sides(evidence, contrast)
+    )
+    words = f"the hypervisor took up to {significant(pct)} % of the host's CPUs"
+    return demanded(pct <= STEAL_LIMIT_PCT, words, f"{STEAL_LIMIT_PCT:g} % or less")
 
 
 @condition("by-tcp")

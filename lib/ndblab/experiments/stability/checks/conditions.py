@@ -54,7 +54,8 @@ def warmed_up(claim: Claim, evidence: Evidence) -> State:
 def quiet(claim: Claim, evidence: Evidence) -> State:
     """Unrelated processes and the hypervisor take too little to explain what varies."""
     runs = at_best(evidence)
-    others_pct, stolen_pct = evidence.others_pct(runs), float(runs["host_steal_pct"].mean())
+    others_pct = float(evidence.usage.of_others(runs, evidence.cpus).max())
+    stolen_pct = float(runs["host_steal_pct"].mean())
     words = f"unrelated processes used {significant(others_pct)} % of the host's CPUs"
     if others_pct > QUIET_PCT:
         return State(False, f"{words} (at most {QUIET_PCT} % wanted)")

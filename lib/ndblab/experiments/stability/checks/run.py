@@ -50,7 +50,7 @@ def central_range(claim: Claim, evidence: Evidence) -> Finding:
         tests = []
         for name, end in zip(("low", "high"), stability.RANGE, strict=True):
             label = f"{unit} at the {name} end of the central 95 % of seconds"
-            quantile = partial(series.quantile, seconds, end, 1.0, of_mean=of_p95)
+            quantile = partial(series.quantile, seconds, end, of_mean=of_p95)
             test = Comparison.one_of(len(stability.RANGE) * runs, label, quantile)
             tests.append(test.changed(p95_widened) if of_p95 else test)
         return tests
@@ -81,7 +81,7 @@ def mean_p95(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the mean of one-second p95."""
 
     def values(samples: Samples, runs: int) -> list[Comparison]:
-        mean = partial(series.mean, samples["latency_p95_ms"], 1.0)
+        mean = partial(series.mean, samples["latency_p95_ms"])
         test = Comparison.one_of(runs, "ms, mean of all seconds", mean)
         return [test.changed(p95_widened)]
 
@@ -132,7 +132,7 @@ def short_measurement(claim: Claim, evidence: Evidence) -> Finding:
     def values(samples: Samples, runs: int) -> list[Comparison]:
         tests = []
         for seconds in WINDOWS_S:
-            share = partial(series.windows_share, samples["qps"], seconds, NEAR, 1.0)
+            share = partial(series.windows_share, samples["qps"], seconds, NEAR)
             label = f"of windows of {seconds} s"
             test = Comparison.one_of(runs, label, share)
             tests.append(replace(test, judged=seconds == WINDOWS_S[0]))
