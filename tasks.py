@@ -600,7 +600,7 @@ def new(c, folder):
 
     Examples:
     ./lab new mine                                            write the folder
-    ./lab reproduce --experiment ./mine --profile smoke    measure it; 2 min
+    ./lab reproduce --experiment ./mine                       measure it; 2 to 3 min
     ./lab test --experiment ./mine                            check it against the rules for all
 
     It compares two variants under a script of sysbench. Change its files to what you want.

@@ -59,7 +59,7 @@ def test_recordings_that_agree_say_so_though_one_has_a_single_start() -> None:
     """What that one alone says is limited to its start, and still said."""
     together = judged(recording(0.95, starts=1), recording(0.85))
     assert together.verdict == verdict.INCONCLUSIVE
-    said = "alone is reproduced or reproduced within one cluster start, but together"
+    said = "alone is reproduced (1 of them within one cluster start), but together"
     assert said in together.reason
 
 

@@ -61,6 +61,7 @@ def _set(*keys: str, to: Any) -> Callable[[dict], None]:
         (_set("identity", "plan", "budget", to="scaled"), "plan"),
         (_set("identity", "profile", "duration_s", to=9), "profile"),
         (_set("identity", "config", "default", to="0"), "config"),
+        (_set("contrasts", to=[]), ""),
         (_set("identity", "host", to="another"), ""),
         (_set("identity", "builds", "ndbmtd", to="another"), ""),
         (_set("identity", "profile", "repeats", to=9), ""),

@@ -166,7 +166,9 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         why = f"one recording alone is {opposed}; {finding.why}"
         return replace(finding, verdict=INCONCLUSIVE, why=why)
     if finding.verdict == INCONCLUSIVE and words <= {*_DECIDED} and len(words) == 1:
-        said = " or ".join(sorted(set(map(_word, tested))))
+        said, *others = sorted(map(_word, tested))
+        limits = [word.removeprefix(said) for word in others if word != said]
+        said += f" ({len(limits)} of them{limits[0]})" if limits else ""
         why = f"each of {len(tested)} recordings alone is {said}, but together they have "
         return replace(finding, why=why + finding.why)
     return finding

@@ -171,8 +171,9 @@ def why_not(manifest: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
     """Return why a recording does not count beside the newest one; empty if it does.
 
     It counts if it is complete, measured by committed code, and of the same layout and design: the
-    same releases, division of CPUs, configuration, sweep and contrasts. The host, the build and the
-    number of repeats may differ. Measured values play no part.
+    same releases, division of CPUs, configuration, sweep and length of slices. Contrasts may have
+    other sides, which conditions of claims look at. The host, the build and the number of repeats
+    may differ. Measured values play no part.
     """
     if manifest["status"] != COMPLETE:
         return "it is not complete"

@@ -214,7 +214,7 @@ def test_the_finding_says_on_how_many_checkpoints_it_rests_and_under_which_budge
     cost, said = answers.answer("long-run", table, data).certain
     assert "7 % lower (6.9 to 7 %) over whole checkpoint cycles than between checkpoints" in cost
     assert said.startswith("under CPU quotas, ") == (budget == "scaled")
-    assert said.endswith("in 84 of 90, which began 4 s or more after another ended")
+    assert said.endswith("in 84 of 90, each after a gap of at least 4 s")
     assert len(said.split()) <= 30
 
 

@@ -114,7 +114,8 @@ class Undivided:
     def _agreement(self) -> str:
         """Say in how many recordings the same number of servers is best; empty if there is one."""
         alike = [Undivided(data).best.servers == self.best.servers for data in self.data.earlier]
-        return f", as in {1 + sum(alike)} of {1 + len(alike)} recordings" if alike else ""
+        same = f"the same number in {1 + sum(alike)} of {1 + len(alike)} recordings"
+        return f", {same}" if alike else ""
 
     @property
     def _source(self) -> str:

@@ -120,7 +120,6 @@ def _dip(dataset: Dataset) -> Iterator[str]:
         fall = less_or_more(row.ratio, row.low, row.high, less="lower")
         yield (
             f"{_quotas(dataset)}throughput was {fall} in a checkpoint's first second, "
-            f"in {row.checkpoints} of {every}, which began {LEAST_GAP_S:g} s or more after another "
-            "ended"
+            f"in {row.checkpoints} of {every}, each after a gap of at least {LEAST_GAP_S:g} s"
         )
         yield Advice("Measure writes over several whole checkpoints, not over a part of one")

@@ -91,8 +91,7 @@ def before_saturation(claim: Claim, evidence: Evidence) -> State:
             free = servers_free(claim, evidence)
             if not free.holds and allowance.described(allowance.limits(evidence, EARLY, B)):
                 older = "an older design, with quotas and no equal rate for both sides"
-                words = f"{free.words}; this recording has {older}: measure again"
-                return State(free.holds, words)
+                return State(free.holds, f"this recording has {older}: measure again")
             return State(True, f"8 servers are not at their best {place(evidence, EARLY, B).words}")
         carried = [_carried(place(evidence, EARLY, name)) / rate for name in (A, B)]
         words = f"8 and 16 servers carry {100 * min(carried):.0f} % of {rate:g} queries/s"
