@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from campaign import execution, sandbox
-from campaign.injection import Injection
+from campaign import execution, sandbox, target
+from campaign.injection import Injection, draw
 from campaign.target import CRASHED, INTERRUPTED, MEASURED, REPORTED, Ended
 from ndblab.dataset import journal
 
@@ -38,6 +38,13 @@ def test_a_lab_may_end_by_its_signal_well_or_with_one_message(injection, code, i
     """It never hangs or shows a traceback, and fails for no reason but the fault."""
     ended = Ended(code, {"injected": "here"} if injected else {})
     assert (execution.complaint(injection, ended) == "") is well
+
+
+def test_every_action_of_a_campaign_is_one_that_the_lab_performs():
+    """No fault of the lab's own cuts a host off from the lab; a campaign does."""
+    drawn = (execution.actions(draw(1, number)) for number in range(300))
+    words = {action.words for done in drawn for action in target._actions(done)}
+    assert any(said.startswith("cut the lab off from ") for said in words)
 
 
 @pytest.mark.slow

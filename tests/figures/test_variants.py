@@ -66,6 +66,17 @@ def test_a_ratio_is_of_paired_runs() -> None:
     assert title(figure) == f"Under CPU quotas, SHM instead of TCP, one recording: {said}"
 
 
+@pytest.mark.parametrize("times", [1.0, 20.0])
+def test_a_panel_that_counts_in_another_unit_says_so(times: float) -> None:
+    """Ticks without a unit are read in that of the panel beside them."""
+    tables = runs()
+    reads = tables["runs"]["workload"] == WORKLOADS[0]
+    tables["runs"]["qps"] *= reads.map({True: times, False: 1.0})
+    _, left, right = draw("shm-vs-tcp", tables).axes
+    assert ("thousand" in left.get_ylabel()) == (times > 1)
+    assert right.get_ylabel() == ("Throughput, queries/s" if times > 1 else "")
+
+
 def of_reads(name: str, clients: int, ratio: float, spread: float = 0.005) -> pd.DataFrame:
     """Make slices of a contrast of point selects over SHM with those over TCP."""
     sides = Side(Point(1, clients)), Side(Point(1, clients, "tcp"))

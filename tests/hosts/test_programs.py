@@ -55,8 +55,7 @@ def ours(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Binaries:
     put_sysbench(root / "bin")
     ndb = discovery.in_home(root)
     sysbench = discovery.check_sysbench(root / "bin/sysbench")
-    own = {"files": [ndb.ndbmtd], "source": {}, "phases_s": {"build": 600.0}}
-    cache.certify(root, ndb=ndb, sysbench=sysbench, **own)
+    cache.certify(root, ndb=ndb, sysbench=sysbench, files=[ndb.ndbmtd], source={})
     return install.join(ndb, sysbench)
 
 

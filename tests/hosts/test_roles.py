@@ -128,11 +128,13 @@ def test_hosts_without_roles_get_those_that_an_experiment_needs():
     assert hosts.listed("a,b,c", WANTED) == hosts.listed("a,b,c")
 
 
-def test_hosts_with_other_roles_than_an_experiment_needs_are_refused():
+def test_hosts_with_other_roles_than_an_experiment_needs_are_refused(tmp_path):
     """The message has the roles of each host and those that are needed; their order is free."""
-    hosts.check_roles(hosts.listed("a,b,c,d,e", WANTED[::-1]), WANTED)
+    file, named = tmp_path / "hosts.toml", zip("abcde", WANTED[::-1], strict=True)
+    file.write_text("".join(f'[[host]]\nname = "{n}"\nroles = {[*mine]}\n' for n, mine in named))
+    assert len(hosts.suitable(str(file), WANTED)) == len(WANTED)
     with pytest.raises(LabError, match="other roles") as caught:
-        hosts.check_roles(hosts.listed("a,b,c"), WANTED)
+        hosts.suitable("a,b,c", WANTED)
     assert caught.value.found == "a: management, load; b: data, sql; c: data, sql"
     assert caught.value.expected.startswith("5 hosts: management, load; data, sql; ")
     assert "--hosts" in caught.value.next_step

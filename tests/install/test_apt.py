@@ -21,6 +21,12 @@ def test_third_party_archives_are_no_mirror() -> None:
     assert apt.mirror_from("NodeSource|nodistro|http://node.example/\n") is None
 
 
+def test_warnings_of_apt_are_no_targets() -> None:
+    """It still ends well, if Ubuntu's archive is configured twice, say."""
+    warned = "W: Target Packages (main/Packages) is configured multiple times in a and b"
+    assert apt.mirror_from(f"Ubuntu|noble|http://ubuntu.example/\n{warned}\n") is None
+
+
 def test_without_package_lists_the_mirror_is_where_an_update_would_go() -> None:
     """On a fresh machine; other archives, and those of security and updates, are not it."""
     fresh = captured("update-print-uris.txt")

@@ -28,7 +28,6 @@ def certify(ndb: Ndb) -> Path:
         sysbench=None,
         files=[ndb.mysqld, ndb.ndbmtd],
         source={"sha256": "00"},
-        phases_s={"build": 1.25},
     )
     return ndb.basedir
 

@@ -121,6 +121,13 @@ def test_a_taken_port_is_refused_with_its_owner():
     LOCAL.check_ports([port])
 
 
+def test_an_address_of_another_kind_is_no_taken_port():
+    """The nodes listen on IPv4; the message has the addresses that this host has."""
+    with pytest.raises(LabError, match="fd00::1 is no address of this host") as caught:
+        LOCAL.check_ports([45679], "fd00::1")
+    assert "127.0.0.1" in str(caught.value)
+
+
 def test_more_files_than_the_hard_limit_allows_are_refused():
     """The message says what may be done about it."""
     _, hard = local.resource.getrlimit(local.resource.RLIMIT_NOFILE)

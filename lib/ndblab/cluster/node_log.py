@@ -157,14 +157,9 @@ def _is_full(site: Site) -> bool:
         return False
 
 
-def logs_of(folder: Path, host: str) -> Path:
-    """Return the place for the logs of another host in a cluster's folder here."""
-    return folder / "logs" / host
-
-
 def kept(cluster: Cluster, path: Path, host: str) -> Path:
     """Return where to read a log; those of other hosts are copied here before they are removed."""
     site = cluster.site(host)
     if site.machine is cluster.machine:
         return path
-    return logs_of(cluster.folder, host) / path.relative_to(site.folder)
+    return cluster.folder / "logs" / host / path.relative_to(site.folder)

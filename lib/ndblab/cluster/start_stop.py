@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import account, datadir, keys, lease, node_log, readiness, watchdog
+from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.error import LabError
 from ndblab.machine import user
@@ -187,7 +187,7 @@ def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
         if site.machine is not LOCAL:
             LOCAL.remove(folder / "logs", name)
             with contextlib.suppress(LabError):
-                site.machine.fetch_tree(site.folder, node_log.logs_of(folder, name), *LOGS)
+                site.machine.fetch_tree(site.folder, folder / "logs" / name, *LOGS)
 
 
 def _clean_elsewhere(site: Site, budget: str) -> None:

@@ -48,6 +48,8 @@ PER_START = 3
 PER_TWINS = 2
 """Orders of four slices in a block of twins. The start is the unit of analysis: more starts help,
 longer blocks hardly."""
+ENOUGH = LOOKS[0]
+"""Blocks of a contrast that no claim waits for: enough for an interval."""
 FIRST_HALF = LOOKS[0] // 2
 """Blocks of a contrast in the first cluster start; the others are in the second."""
 PER_LEVEL = 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from ndblab.figures import points, style
 from ndblab.formatting import exact, plain
 from ndblab.planning.workload import CLIENT
 
-CPU_BY_ROLE = {
+_CPU_BY_ROLE = {
     "mysqld_us": ("mysqld", style.SERVER),
     "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
     f"{CLIENT}_us": ("client", style.PALE),
@@ -57,27 +56,20 @@ def draw(
     points.add(ax, table, table[column], range(len(table)), table["name"], along="x")
 
 
-def stacked(
-    ax: Axes, table: pd.DataFrame, parts: Mapping[str, tuple[str, str]], label: str
-) -> None:
-    """Draw a bar in parts for each row, and its total beside it; a legend names the parts.
-
-    Parameters
-    ----------
-    parts : words and colour by column.
-    """
-    long = table.melt("name", list(parts), "part", "length").fillna({"length": 0.0})
+def stacked(ax: Axes, table: pd.DataFrame, label: str) -> None:
+    """Draw the CPU time of each row by role, and its total beside it; a legend names the roles."""
+    long = table.melt("name", list(_CPU_BY_ROLE), "part", "length").fillna({"length": 0.0})
     (
         style.plot(long, x="length", y="name", color="part")
         .add(so.Bar(width=0.62, alpha=1), so.Stack(), legend=False)
-        .scale(color={part: colour for part, (_, colour) in parts.items()})
+        .scale(color={part: colour for part, (_, colour) in _CPU_BY_ROLE.items()})
         .label(x=label, y="")
         .on(ax)
         .plot()
     )
-    total = table[list(parts)].sum(axis=1, min_count=1).to_numpy(float)
+    total = table[list(_CPU_BY_ROLE)].sum(axis=1, min_count=1).to_numpy(float)
     _finish(ax, total, [plain(x) if math.isfinite(x) else "unknown" for x in total])
-    handles = [ax.barh(0, 0, color=colour, label=words) for words, colour in parts.values()]
+    handles = [ax.barh(0, 0, color=colour, label=words) for words, colour in _CPU_BY_ROLE.values()]
     place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}
     ax.legend(handles=handles, ncols=3, fontsize=8, columnspacing=1, handlelength=1.2, **place)
 

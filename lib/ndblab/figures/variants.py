@@ -93,7 +93,8 @@ def paint(
         counts.append(means["runs"])
         ax.set_title(_WORKLOADS.get(workload, workload).capitalize())
     for ax in panels[1:]:
-        ax.set_ylabel("")
+        if ax.get_ylabel() == panels[0].get_ylabel():
+            ax.set_ylabel("")
     notes = _notes(ratios, known, pd.concat(counts))
     notes += published.note(anchors)
     return Head(

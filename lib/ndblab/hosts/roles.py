@@ -169,27 +169,21 @@ def refuse_twice(host: PlacedHost, first: PlacedHost) -> None:
         )
 
 
-def check_roles(hosts: Sequence[PlacedHost], wanted: Sequence[tuple[str, ...]]) -> None:
-    """Make sure that hosts have the roles that an experiment needs, in any order.
-
-    LabError if they have others; it names both.
-    """
-    if Counter(frozenset(host.roles) for host in hosts) == Counter(map(frozenset, wanted)):
-        return
-    raise LabError(
-        "This experiment needs hosts with other roles",
-        found="; ".join(f"{host.name}: {', '.join(host.roles)}" for host in hosts),
-        expected=f"{len(wanted)} hosts: " + "; ".join(", ".join(roles) for roles in wanted),
-        next_step="Give the hosts these roles in a TOML file, or leave --hosts out for network "
-        "namespaces of this machine.",
-    )
-
-
 def suitable(given: str, wanted: Sequence[tuple[str, ...]]) -> tuple[PlacedHost, ...]:
-    """Read hosts as `read` does, and refuse those without the `wanted` roles, if there are any."""
+    """Read hosts as `read` does, and refuse those without the `wanted` roles, if there are any.
+
+    Their order is free. LabError if they have others; it names both.
+    """
     hosts = read(given, wanted)
-    if wanted:
-        check_roles(hosts, wanted)
+    theirs = Counter(frozenset(host.roles) for host in hosts)
+    if wanted and theirs != Counter(map(frozenset, wanted)):
+        raise LabError(
+            "This experiment needs hosts with other roles",
+            found="; ".join(f"{host.name}: {', '.join(host.roles)}" for host in hosts),
+            expected=f"{len(wanted)} hosts: " + "; ".join(", ".join(roles) for roles in wanted),
+            next_step="Give the hosts these roles in a TOML file, or leave --hosts out for network "
+            "namespaces of this machine.",
+        )
     return hosts
 
 

@@ -12,7 +12,7 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ndblab.error import LabError
+from ndblab.error import LabError, naming
 from ndblab.hosts import roles
 from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
 from ndblab.machine.host import Host
@@ -111,11 +111,8 @@ def _whole(host: PlacedHost, described: Host, shape: Shape, node_groups: int) ->
     """Plan a host as if it were the only one."""
     places = Places(host.folder, host.folder, shape.places.base_port)
     own = dataclasses.replace(shape, places=places, node_groups=node_groups, networking=True)
-    try:
+    with naming(f"Host {host.name}"):
         return deployment.make(described, own)
-    except LabError as error:
-        error.what = f"{error.what} (host {host.name})"
-        raise
 
 
 def _check_budgets(whole: Mapping[str, Plan]) -> None:

@@ -198,15 +198,6 @@ class RemoteProcess:
         """Kill it."""
         self.send_signal(signal.SIGKILL)
 
-    def __enter__(self) -> RemoteProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for stream in filter(None, (self.stdout, self.stderr, self.stdin)):
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-        self.wait()
-
 
 def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> LabError:
     """Explain why there is no connection.

@@ -36,7 +36,8 @@ def mirror_from(index_targets: str, update_uris: str = "") -> str | None:
     update_uris : what an update would fetch, for a machine without lists.
     """
     for line in index_targets.splitlines():
-        origin, release, address = line.split("|", 2)
+        # apt's warnings are among them: of a source that is configured twice, for example.
+        origin, release, address = (*line.split("|", 2), "", "")[:3]
         if origin == "Debian" and re.fullmatch(r"[a-z]+", release):
             return address
     match = re.search(r"^'(\S+/debian/)dists/[a-z]+/InRelease'", update_uris, re.MULTILINE)

@@ -86,7 +86,6 @@ def certify(
     sysbench: Sysbench | None,
     files: list[Path],
     source: dict[str, Any],
-    phases_s: dict[str, float],
     final_root: Path | None = None,
 ) -> None:
     """Write the receipt of `root`; from now on it counts as installed.
@@ -106,7 +105,6 @@ def certify(
             "sysbench": sysbench and _relative(sysbench, root),
             "files": {str(f.relative_to(root)): f.stat().st_size for f in files},
             "source": source,
-            "phases_s": {name: round(seconds, 1) for name, seconds in phases_s.items()},
         },
         indent=1,
     )

@@ -84,8 +84,9 @@ def present(name: str) -> Ndb | None:
     place = Path(name).expanduser().absolute()
     if place.is_dir():
         return discovery.in_home(place, "--engines")
-    if release := releases.find(cache.location(), name):
-        return release.ndb
+    known = (receipt.ndb for receipt in cache.receipts(cache.location()))
+    if installed := next((ndb for ndb in known if ndb and ndb.ndb_version == name), None):
+        return installed
     in_use = discovery.find_ndb() if releases.is_version(name) else None
     return in_use if in_use and in_use.ndb_version == name else None
 

@@ -46,14 +46,13 @@ def missing(ndb: Ndb, *names: str) -> list[str]:
     return [name for name in names or BUILT if _beside(ndb, name) is None]
 
 
-def lacks(*names: str) -> str:
-    """Say in one line which of these tools the installation in use lacks; nothing if none.
+def lacks(name: str) -> str:
+    """Say in one line that the installation in use lacks a tool; nothing if it has it.
 
-    Nothing is lacking before an installation either: `./lab install` builds them with the cluster.
+    Nothing is lacking before an installation either: `./lab install` builds it with the cluster.
     """
-    ndb = discovery.find_ndb() if names else None
-    lacking = missing(ndb, *names) if ndb else []
-    return f"{' and '.join(lacking)} not installed ({_NEXT_STEP})" if lacking else ""
+    ndb = discovery.find_ndb()
+    return f"{name} not installed ({_NEXT_STEP})" if ndb and missing(ndb, name) else ""
 
 
 def find(ndb: Ndb, name: str) -> Path:

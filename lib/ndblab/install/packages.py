@@ -64,7 +64,7 @@ def install_cluster(folder: Path, phases: Phases) -> None:
             discovery.require_engine(ndb.mysqld)
             for name in ndb_tools.BUILT:
                 ndb_tools.version(ndb, name)
-            _certify(root, ndb, [ndb.mysqld, *built], packages, phases)
+            _certify(root, ndb, [ndb.mysqld, *built], packages)
 
 
 def install_tools(folder: Path, ndb: Ndb, tools: Sequence[str], phases: Phases) -> None:
@@ -102,7 +102,7 @@ def sysbench(folder: Path, phases: Phases) -> Sysbench:
         version = _debian_version(packages, "sysbench")
         root = folder / f"sysbench-{version.partition('+')[0].partition('-')[0]}-debian"
         _make_prefix(packages, root, work, phases)
-        return _certify(root, None, [], packages, phases)
+        return _certify(root, None, [], packages)
 
 
 def through_loader(root: Path) -> list[str | Path]:
@@ -211,9 +211,7 @@ def _require_same_version(packages: list[Path], source: str) -> None:
     binaries.match_versions(upstream, "Debian's packages")
 
 
-def _certify(
-    root: Path, ndb: Ndb | None, files: list[Path], packages: list[Path], phases: Phases
-) -> Sysbench:
+def _certify(root: Path, ndb: Ndb | None, files: list[Path], packages: list[Path]) -> Sysbench:
     program = root / "usr/bin/sysbench"
     what = "The sysbench just installed does not run"
     version = binaries.sysbench_version(commands.output([program, "--version"], what=what))
@@ -230,6 +228,5 @@ def _certify(
         sysbench=installed,
         files=[*files, *map(Path, needed)],
         source={"packages": [package.stem for package in packages]},
-        phases_s=phases.seconds,
     )
     return installed

@@ -121,12 +121,6 @@ def fitting(releases: list[Release], wanted: str, architecture: str, glibc: str 
     )
 
 
-def find(folder: Path, version: str) -> cache.Receipt | None:
-    """Find a release that is already installed in the cache `folder`."""
-    valid = cache.receipts(folder)
-    return next((r for r in valid if r.ndb and r.ndb.ndb_version == version), None)
-
-
 def installed(folder: Path, release: Release) -> cache.Receipt | None:
     """Return the receipt of a tarball that was installed after its signature was checked."""
     wanted = {"release": release.version, "tarball": release.file}

@@ -59,7 +59,8 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> c
         path = Path(tarball).expanduser().absolute()
         with phases.timed("check"):
             known = download.verified_sha256(path, known, path)
-    if (installed := _installed(folder, known)) is not None:
+    same = (r for r in cache.receipts(folder) if r.ndb and r.source.get("sha256") == known)
+    if (installed := next(same, None)) is not None:
         return installed
     if is_url(tarball):
         assert known is not None
@@ -95,7 +96,6 @@ def unpack(
             sysbench=None,
             files=[ndb.mysqld, ndb.ndbmtd, ndb.ndb_mgmd, ndb.ndb_mgm],
             source=source,
-            phases_s=phases.seconds,
             final_root=root,
         )
         ndb.basedir.rename(root)
@@ -104,11 +104,6 @@ def unpack(
     installed = cache.receipt(root)
     assert installed is not None
     return installed
-
-
-def _installed(folder: Path, sha256: str | None) -> cache.Receipt | None:
-    valid = cache.receipts(folder)
-    return next((r for r in valid if r.ndb and r.source.get("sha256") == sha256), None)
 
 
 def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:

@@ -60,6 +60,11 @@ def under_quotas(changes: Iterable[str]) -> Untestable:
     )
 
 
+def quotas(data: Dataset) -> str:
+    """Write "under CPU quotas, " before what was measured under them; else nothing."""
+    return "under CPU quotas, " if data.budget == "scaled" else ""
+
+
 def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
     """Write ", in one cluster start" after a comparison that rests on one; else nothing.
 

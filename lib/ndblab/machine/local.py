@@ -147,7 +147,7 @@ class Local:
                 try:
                     probe.bind((address, port))
                 except OSError as error:
-                    if error.errno == errno.EADDRNOTAVAIL:
+                    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
                         raise LabError(
                             f"{address} is no address of this host",
                             found=", ".join(_addresses()),

@@ -71,14 +71,14 @@ def test_a_service_that_never_comes_back_has_a_gap_to_the_end() -> None:
 
 
 def test_clients_that_give_up_are_counted_once() -> None:
-    """Operations and clients are two numbers; what failed before the fault is a third."""
+    """Operations and clients are two numbers; what failed before the fault is in neither."""
     tables = faults.run(gave_up=3)
     history = tables["history"]
     of_first = history.index[(history["client"] == 0) & (history["t_s"] > 12)]
     history.loc[of_first[:4], ["outcome", "attempts"]] = ["unknown", 2]
     history.loc[history.index[5], ["outcome", "attempts"]] = ["failed", 2]
     effect = outage.of_run(history, tables["events"])
-    assert (effect.failed, effect.gave_up_clients, effect.failed_before) == (7, 3, 1)
+    assert (effect.failed, effect.gave_up_clients) == (7, 3)
 
 
 def test_an_operation_that_its_retry_saved_did_not_fail() -> None:
@@ -136,14 +136,6 @@ def test_lost_writes_are_reported_with_their_age() -> None:
     assert row.lost_up_to_s == pytest.approx(row.gap_began_s - oldest)
     assert row.lost_up_to_s > 0
     assert "4 acknowledged writes lost" in row.writes
-
-
-def test_the_worst_run_stands_for_a_fault() -> None:
-    """Each value is that of the run in which it was worst, never a mean."""
-    parts = [faults.run(repeat=1, gap_s=0.4, gave_up=2), faults.run(repeat=2, gap_s=1.5)]
-    [row] = outage.worst(outage.of_runs(small_runs.together(*parts))).itertuples()
-    assert (row.fault, row.runs, row.gave_up_clients) == ("kill-data-node", 2, 2)
-    assert row.longest_gap_s == pytest.approx(1.5, abs=2 * STEP_S)
 
 
 def test_a_dataset_without_faults_has_no_outages() -> None:

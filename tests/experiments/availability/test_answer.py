@@ -74,6 +74,19 @@ def test_a_shorter_heartbeat_is_said_with_what_it_buys_and_costs() -> None:
     )
 
 
+def test_heartbeats_without_a_repeat_in_common_have_no_ratio_but_their_gaps() -> None:
+    """One run of each never reached its fault."""
+    data = dataset(
+        faults.run(FROZEN, 1, gap_s=24.0, ends_s=60.0),
+        faults.run(SHORT, 2, gap_s=6.0, ends_s=60.0),
+    )
+    settings = {"ndbd default": {"HeartbeatIntervalDbDb": 1500}}
+    data.manifest |= {"variants": {SHORT: {"config_ini": settings}}}
+    said = " ".join(answered(data).certain)
+    assert "stopped service for 6.02 s instead of 24 s" in said
+    assert "with the shorter heartbeat, no data node was declared dead by mistake in 1 run" in said
+
+
 def test_what_runs_of_a_fault_have_in_common_is_told_as_a_range() -> None:
     """The worst alone would be taken for the usual."""
     gaps_s = (20.0, 24.0, 22.0, 21.0, 23.0)
@@ -117,6 +130,13 @@ def test_more_arbitrators_are_advised_as_far_as_they_were_measured() -> None:
     not_kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat, lost=1) for repeat in (1, 2))))
     assert "lost 1 acknowledged write, in each of 2 runs" in not_kept.certain[1]
     assert not_kept.advice[0].startswith("Documented, not measured here")
+
+
+def test_a_stop_that_only_the_lab_ends_has_no_length_without_a_loss_either() -> None:
+    """How long it takes is the lab's doing, whatever became of the writes."""
+    said = answered(dataset(*(faults.run(LOST, repeat, gap_s=8.0) for repeat in (1, 2)))).certain
+    assert said[0].endswith("of two data nodes, stopped the cluster until the lab restarted it")
+    assert not any("stopped service for" in part for part in said)
 
 
 def test_writes_that_were_not_read_are_not_said_to_be_kept() -> None:

@@ -164,6 +164,14 @@ def test_unread_replicas_are_not_called_whole() -> None:
     assert "writes lost" not in written(draw(tables))
 
 
+def test_writes_that_were_lost_are_told_though_another_run_was_not_read() -> None:
+    """The bar says what the title says."""
+    unread = faults.run(repeat=2)
+    unread |= {name: unread[name].iloc[:0] for name in ("copies", "counters")}
+    words = written(draw(small_runs.together(faults.run(repeat=1, lost=2), unread)))
+    assert "gave up, 2 writes lost" in words
+
+
 @pytest.mark.parametrize("number", [1, 2, 3, 6])
 def test_no_text_leaves_the_figure(number: int) -> None:
     """With any number of faults."""

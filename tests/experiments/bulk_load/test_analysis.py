@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 import small_runs
 from experiments.bulk_load import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.bulk_load import analysis as loads
+from ndblab.experiments.bulk_load.answer import loading
 from ndblab.machine import interference as company
 
 
@@ -72,6 +75,19 @@ def test_failed_and_disturbed_loads_are_left_out(monkeypatch):
     assert len(of(good, failed, beside)) == 1
     with pytest.raises(MissingData, match="no good load"):
         of(failed)
+
+
+@pytest.mark.parametrize(
+    ("first", "starts", "is_said"),
+    [([1], 2, True), ([2], 10, True), ([3], 3, False), ([], 1, True), ([], 2, False)],
+)
+def test_the_answer_says_if_the_ways_were_compared_in_one_start(first, starts, is_said):
+    """The sweep ended before the first slice, which begins in its start or in the next one."""
+    tables = small_runs.together(made_up.load(), made_up.load("inserts"))
+    slices = pd.DataFrame({"start": first}, dtype=float)
+    data = SimpleNamespace(**tables, slices=slices, manifest={"starts": starts})
+    rates, *_ = loading(data, pd.DataFrame())
+    assert rates.endswith(", in one cluster start") == is_said
 
 
 def test_cpu_that_was_not_recorded_is_not_nothing():

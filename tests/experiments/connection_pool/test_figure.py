@@ -51,6 +51,14 @@ def test_ratios_stand_above_and_each_pool_has_its_line_below() -> None:
     assert [ax.get_ylim()[0] for ax in (whole, share)] == [0, 0]
 
 
+@pytest.mark.parametrize(("whole", "unit"), [(150.0, "thousand queries/s"), (5.0, "queries/s")])
+def test_a_column_that_counts_in_another_unit_says_so(whole: float, unit: str) -> None:
+    """Ticks without a unit are read in that of the column beside them."""
+    _, left, right = figures.draw(KEY, tables(whole=whole), [], caption()).axes
+    assert left.get_ylabel() == f"Throughput, {unit}"
+    assert right.get_ylabel() == ("" if unit == "queries/s" else "Throughput, queries/s")
+
+
 def test_without_quotas_both_columns_say_so() -> None:
     """A pinned or shared budget has none to lift."""
     text = written(figures.draw(KEY, tables(), [], caption("shared")))

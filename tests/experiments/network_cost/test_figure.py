@@ -98,6 +98,7 @@ def test_too_few_blocks_have_no_interval_and_the_caption_says_so() -> None:
     """As after a smoke run."""
     figure = figures.draw(KEY, tables(repeats=1, blocks=1), [], caption())
     assert "has no interval" in said(figure)
+    assert title(figure).endswith("fewer queries/s than beside the data nodes (no interval)")
 
 
 def test_each_place_is_described_at_its_best() -> None:

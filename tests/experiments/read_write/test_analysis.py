@@ -1,4 +1,4 @@
-"""The runs of each question apart. The tables are made up, never a measurement."""
+"""Transactions, CPUs and ratios of contrasts. The tables are made up, never a measurement."""
 
 from __future__ import annotations
 
@@ -14,25 +14,20 @@ from ndblab.experiments.read_write import analysis as variations
 TABLES = made_up.tables()
 
 
-def test_each_question_has_its_own_runs() -> None:
-    """Variations have the most servers; processes are compared at equal clients."""
-    parts = variations.of(TABLES)
-    assert parts.servers == 4
-    assert set(parts.plain["servers"]) == {1, 2, 4}
-    assert set(parts.plain["variant"]) == {"default"}
-    assert set(parts.processes["processes"]) == {1, 2, 4}
-    assert set(parts.processes["clients"]) == {32}
-    assert list(parts.plain["tps"]) == pytest.approx(list(parts.plain["qps"] / 20))
-    assert parts.cpus["mysqld"] == pytest.approx(0.6)
+def test_transactions_are_the_runs_without_a_variation() -> None:
+    """Of every number of servers, under one process of sysbench and with plain ranges."""
+    runs = variations.transactions(TABLES["runs"])
+    assert set(runs["servers"]) == {1, 2, 4}
+    assert set(runs["variant"]) == {"default"}
+    assert set(runs["workload"]) == {"oltp_read_write"}
+    assert list(runs["tps"]) == pytest.approx(list(runs["qps"] / 20))
 
 
 def test_what_was_not_measured_is_empty() -> None:
     """A sweep that was interrupted has no slices yet."""
-    few = {**TABLES, "slices": TABLES["slices"].iloc[:0]}
-    assert variations.of(few).cpus.empty
-    assert variations.ratios(few["slices"]).empty
+    assert variations.ratios(TABLES["slices"].iloc[:0]).empty
     with pytest.raises(MissingData):
-        variations.of({**TABLES, "runs": TABLES["runs"].iloc[:0]})
+        variations.transactions(TABLES["runs"].iloc[:0])
 
 
 def test_cpus_that_a_recording_lacks_are_those_of_an_earlier_one() -> None:

@@ -26,6 +26,16 @@ def test_no_pool_is_advised_while_more_clients_still_gain() -> None:
     assert not compose(one_server(with_plan(rising), table), table).advice
 
 
+def test_the_clients_of_a_load_are_those_that_were_measured() -> None:
+    """A user may ask for fewer than the brief's 32."""
+    sides = {"a": (1, 16, {"qps": 3000.0}), "b": (1, 1, {"qps": 1000.0})}
+    data = contrasted(double(servers=(1,)), "load-1-k", sides, claims=("F4-cpu-with-load",))
+    row = ("F4-cpu-with-load", "reproduced", 0.5, 0.4, 0.6)
+    table = pd.DataFrame([row], columns=["id", "verdict", "measured", "low", "high"])
+    said = compose(one_server(with_plan(data), table), table).certain
+    assert any(part.startswith("from 1 to 16 clients without quotas, the data") for part in said)
+
+
 def test_the_automatic_split_is_advised_where_another_is_known_to_gain_little() -> None:
     """The interval ends below 5 %."""
     answer = answered(0.005)

@@ -74,6 +74,13 @@ def test_checkpoints_and_failures_are_marked() -> None:
     assert "node 3 failed" in written(figure)
 
 
+def test_node_events_that_have_no_room_are_counted() -> None:
+    """Four marks would be taken for all."""
+    log = events(*((100.0 * number, 3, "node_failed") for number in range(1, 7)))
+    figure = draw("1", {**small_runs.together(run("long", 900, 8, 1000.0)), "events": log})
+    assert "Not marked: 2 later events of nodes." in said(figure)
+
+
 def test_a_quiet_log_is_said_and_a_missing_one_is_not() -> None:
     """No event is a fact of a log; a dataset without a log says nothing of it."""
     tables = run("long", 900, 8, 1000.0)

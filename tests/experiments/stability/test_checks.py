@@ -102,6 +102,15 @@ def test_other_work_beside_an_hour_leaves_its_cause_open(
     assert ("unrelated processes used 14." in row.reason) == (cluster_pct == 170)
 
 
+def test_a_host_of_which_nothing_is_known_is_not_called_quiet() -> None:
+    """Without the CPU of the processes, what varies may be other work."""
+    dataset = long_run(loss=0.1)
+    dataset.processes = dataset.processes.assign(run_id="another")
+    row = verdict(dataset, "F1-drift")
+    assert row.verdict == "not testable here"
+    assert "not known: what unrelated processes used" in row.reason
+
+
 @pytest.mark.parametrize(("swing", "expected"), [(0.0, "reproduced"), (0.1, "contradicted")])
 def test_windows_stand_for_the_run_or_not(swing: float, expected: str) -> None:
     """In a steady run any two minutes are like the whole; in one that swings they are not."""

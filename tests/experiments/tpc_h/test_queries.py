@@ -25,19 +25,18 @@ def test_every_query_is_there_whole(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "keys", "limited"),
+    ("number", "keys"),
     [
-        (1, ("l_returnflag", "l_linestatus"), False),
-        (3, ("revenue", "o_orderdate"), True),
-        (6, (), False),
-        (13, ("custdist", "c_count"), False),
-        (21, ("numwait", "s_name"), True),
+        (1, ("l_returnflag", "l_linestatus")),
+        (3, ("revenue", "o_orderdate")),
+        (6, ()),
+        (13, ("custdist", "c_count")),
+        (21, ("numwait", "s_name")),
     ],
 )
-def test_the_order_of_a_result_is_known(number: int, keys: tuple[str, ...], limited: bool) -> None:
+def test_the_order_of_a_result_is_known(number: int, keys: tuple[str, ...]) -> None:
     """By the columns of the last ORDER BY; a query of one row has none."""
-    query = queries.read(number, 1)
-    assert (query.keys, query.limited) == (keys, limited)
+    assert queries.read(number, 1).keys == keys
 
 
 @pytest.mark.parametrize(("scale", "fraction"), [(1, "0.0001"), (0.01, "0.01"), (0.001, "0.1")])
@@ -87,9 +86,9 @@ def test_too_few_rows_are_noticed(table: str, rows: int, scale: float, wrong: st
     assert tables.wrong_count(table, rows, scale) == wrong
 
 
-ORDERED = Query(5, "", ("n",), False)
-LIMITED = Query(3, "LIMIT 5", ("n",), True)
-UNORDERED = Query(6, "", (), False)
+ORDERED = Query(5, "", ("n",))
+LIMITED = Query(3, "LIMIT 5", ("n",))
+UNORDERED = Query(6, "", ())
 COLUMNS = ["n", "name"]
 EXPECTED = [["3", "a"], ["2", "b"], ["2", "c"], ["1", "d"], ["1", "e"]]
 
@@ -133,7 +132,7 @@ def test_a_limit_may_cut_off_either_of_equal_rows() -> None:
 
 def test_a_result_below_its_limit_is_compared_whole() -> None:
     """Nothing was cut off, so no other row may be the last."""
-    short = Query(18, "LIMIT 100", ("n",), True)
+    short = Query(18, "LIMIT 100", ("n",))
     last = [*EXPECTED[:4], ["1", "f"]]
     assert "should not be there" in queries.difference(short, COLUMNS, last, EXPECTED)
 

@@ -8,8 +8,10 @@ import pytest
 from made_up import Double, contrasted, double, slices_use, verdict, with_plan
 from ndblab.experiments.transporters.answer import gain
 from ndblab.judging import answers
+from ndblab.judging.verdict import NOT_TESTABLE
 from ndblab.measuring import recorded
 from ndblab.publishing import verdict_tables
+from ndblab.statistics import ratio_tables
 
 
 def of_shared_memory() -> Double:
@@ -48,6 +50,20 @@ def test_what_spinning_does_is_told_only_where_it_is_clear() -> None:
     answer = answers.answer(data.experiment, verdict_tables.of(data), data)
     assert answer.certain
     assert not any("no certain effect" in said for said in answer.certain)
+
+
+@pytest.mark.parametrize(("ratio", "causes"), [(0.8, 1), (1.2, 0)])
+def test_only_a_loss_is_put_down_to_the_cpu_of_spinning(
+    ratio: float, causes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What takes CPU from queries makes none of them faster."""
+    ends = {"ratio": ratio, "low": ratio - 0.1, "high": ratio + 0.1}
+    spun = pd.DataFrame([{"variant": "shm-spin", "clients": 1, **ends}])
+    monkeypatch.setattr(ratio_tables, "variants", lambda *_: spun)
+    row = {"id": "T-spin-low", "verdict": NOT_TESTABLE, "low": 1.0, "published": "", "reason": ""}
+    said = map(str, gain(of_shared_memory(), pd.DataFrame([row])))
+    [changed] = [words for words in said if "throughput of OLTP read-write by 20 %" in words]
+    assert changed.count("by construction") == causes
 
 
 def test_the_cpu_time_per_query_tells_where_a_gain_comes_from() -> None:

@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, ENOUGH, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
@@ -16,7 +16,6 @@ from ndblab.install import ndb_tools
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT
-from ndblab.statistics.sequential import LOOKS
 
 FLEX_ASYNCH_S = 4
 """Extra seconds of a run of flexAsynch, which warms up, cools down and finds its table."""
@@ -36,7 +35,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     sql, single, batch = (Side(_point(name, most)) for name in (DEFAULT_VARIANT, *AT_ONCE))
     return (
         Contrast(SINGLE, ALTERNATION, single, sql, ("R-nosql",)),
-        Contrast(BATCH, ALTERNATION, batch, sql, (), blocks=LOOKS[0]),
+        Contrast(BATCH, ALTERNATION, batch, sql, (), blocks=ENOUGH),
     )
 
 

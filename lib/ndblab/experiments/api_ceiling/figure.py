@@ -34,7 +34,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         names = most["interface"].str.replace(", ", ",\n")
         clients = count(int(most["clients"].iloc[0]), "client")
         label = f"CPU of a lookup with {clients}, \N{MICRO SIGN}s"
-        bars.stacked(cost, most.assign(name=names), bars.CPU_BY_ROLE, label)
+        bars.stacked(cost, most.assign(name=names), label)
     notes = [intervals.described(means["runs"], least=2)]
     most_recordings = int(ratios["recordings"].max()) if len(ratios) else 1
     if most_recordings > 1:

@@ -70,7 +70,8 @@ def versions(binaries: Binaries) -> dict[str, str]:
 def commands(job: Job) -> list[Command]:
     """Return the one command of a run; it works for longer than the span that is counted."""
     times = ("-warmup_time", WARM_S, "-execution_time", job.profile.duration_s)
-    return [_command(job, job.point.clients, _at_once(job),
+    at_once = int(job.options.get("at-once", 1))
+    return [_command(job, job.point.clients, at_once,
                      "-read", *map(str, times), "-cooldown_time", str(COOL_S))]  # fmt: skip
 
 
@@ -232,10 +233,6 @@ def read(text: str, code: int | None, timeout_s: float) -> Result:
     if total is None or not int(total[1]):
         return Result("flexAsynch reported no transaction")
     return Result(OK, int(total[1]))
-
-
-def _at_once(job: Job) -> int:
-    return int(job.options.get("at-once", 1))
 
 
 def _command(job: Job, threads: int, at_once: int, *verb: str) -> Command:

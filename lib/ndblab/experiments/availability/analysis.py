@@ -31,9 +31,9 @@ class Outage:
     `ends_s` is the end of the last operation. `longest_gap_s` is the longest time without a
     successful operation that ends after the first fault, `gap_began_s` its start, `gap_before_s`
     the longest one before the fault. From the fault on, `failed` counts operations given up,
-    `gave_up_clients` their clients, and `retried` operations that needed a retry; `failed_before`
-    counts those given up before it. `restarted_s` and `served_again_s` are the times from the first
-    fault until a node was restarted and until the last one served again, which ends `during`.
+    `gave_up_clients` their clients, and `retried` operations that needed a retry. `restarted_s` and
+    `served_again_s` are the times from the first fault until a node was restarted and until the
+    last one served again, which ends `during`.
     """
 
     fault_s: float
@@ -42,7 +42,6 @@ class Outage:
     gap_began_s: float
     gap_before_s: float
     failed: int
-    failed_before: int
     retried: int
     gave_up_clients: int
     restarted_s: float
@@ -92,7 +91,6 @@ def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
         gap_began_s=gap_began_s,
         gap_before_s=float(steps.max()) if len(steps) else math.nan,
         failed=int((given_up & since).sum()),
-        failed_before=int((given_up & ~since).sum()),
         retried=int(((operations["attempts"] > 1) & ~given_up & since).sum()),
         gave_up_clients=int(operations.loc[given_up & since, "client"].nunique()),
         restarted_s=float(events.loc[kind == RESTART, "t_s"].min()) - fault_s,
@@ -160,15 +158,6 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
 def of_dataset(data: Dataset) -> pd.DataFrame:
     """Return `of_runs` of a dataset, computed once."""
     return of_runs(data.tables, data.manifest.get("profile", {}).get("seed"))
-
-
-def worst(outages: pd.DataFrame) -> pd.DataFrame:
-    """Return the worst value of each fault's runs, column by column: `fault`, `runs`, values."""
-    most = ["longest_gap_s", "gave_up_clients", "failed", "retried", "served_again_s", "lost"]
-    groups = outages.groupby("fault", sort=False)
-    table = groups[most].max()
-    table.insert(0, "runs", groups.size())
-    return table.reset_index()
 
 
 def struck(events: pd.DataFrame, role: str) -> int | None:

@@ -34,6 +34,8 @@ _SEEN = (
 )
 _LONG_GAP_S = 10.0
 _FIRST = ": the others wait for four missed heartbeats"
+_STOPPED = "stopped the cluster until the lab restarted it"
+"""Said of LOST_ARBITRATOR: nothing else ends this stop, so that its length is the lab's."""
 
 
 @answers("availability")
@@ -47,7 +49,9 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         *_losses(outages),
         *_with_arbitrators(outages),
         *(
-            f"{worded(fault)} stopped service for {_gaps(outages, fault)}"
+            f"{worded(fault)} {_STOPPED}"
+            if fault == LOST_ARBITRATOR
+            else f"{worded(fault)} stopped service for {_gaps(outages, fault)}"
             for fault in dict.fromkeys((gaps_s.idxmax(), FROZEN))
             if fault in gaps_s and fault not in lost
         ),
@@ -195,11 +199,7 @@ def _losses(outages: pd.DataFrame) -> Iterator[str]:
         every = "each" if len(numbers) == len(runs) else str(len(numbers))
         of = f"in {every} of {count(len(runs), 'run')}" if len(runs) > 1 else "in one run"
         if fault == LOST_ARBITRATOR:
-            # Nothing else ends this stop, so that its length is the lab's.
-            yield (
-                f"{of}, {worded(fault)} stopped the cluster until the lab restarted it; {lost} "
-                f"{'was' if most == 1 else 'were'} lost"
-            )
+            yield f"{of}, {worded(fault)} {_STOPPED}; {lost} {'was' if most == 1 else 'were'} lost"
             continue
         stopped = f"stopped service for up to {plain(runs['longest_gap_s'].max())} s"
         yield f"{worded(fault)} {stopped} and lost {lost}, {of}"
@@ -228,13 +228,14 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
         f"instead of {_gaps(outages, FROZEN)}"
     )
     before = [faulted.set_index("repeat")["qps_before"] for faulted in (runs, usual)]
-    ratio = geometric((before[0] / before[1]).dropna())
+    pairs = (before[0] / before[1]).dropna()
+    said = "with the shorter heartbeat, "
+    if len(pairs):
+        said = "the shorter heartbeat changed throughput before the fault by "
+        said += f"{change(*geometric(pairs))}; "
     wrong = outage.declared_wrongly(dataset, SHORT_HEARTBEATS)
     mistakes = f"{count(wrong, 'data node')} declared" if wrong else "no data node was declared"
-    yield (
-        f"the shorter heartbeat changed throughput before the fault by {change(*ratio)}; "
-        f"{mistakes} dead by mistake in {count(len(runs), 'run')}"
-    )
+    yield f"{said}{mistakes} dead by mistake in {count(len(runs), 'run')}"
 
 
 def _advice(gaps_s: pd.Series, lost: set[str], unread: set[str]) -> Iterator[Advice]:

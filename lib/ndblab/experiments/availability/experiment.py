@@ -30,16 +30,9 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     the faults act on two.
     """
     servers, clients = max(size.servers), max(size.clients)
-    if servers < 2:
+    if servers != 2:
         raise LabError(
-            "A service with a single MySQL server cannot survive losing it",
-            found="--servers 1",
-            expected="2",
-            next_step="Drop the option --servers.",
-        )
-    if servers > 2:
-        raise LabError(
-            "The faults act on two MySQL servers, and would leave others out",
+            "The faults act on two MySQL servers: a service with one cannot survive losing it",
             found=f"--servers {servers}",
             expected="2",
             next_step="Drop the option --servers.",

@@ -247,13 +247,13 @@ def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
 
 def _worst(runs: pd.DataFrame) -> str:
     """Describe the worst of a fault's runs in a few words."""
-    worst = analysis.worst(runs).iloc[0]
+    worst = runs[["longest_gap_s", "gave_up_clients", "lost"]].max()
     gave_up = int(worst["gave_up_clients"])
     lost, more = int(worst["lost"]), int((runs["wrong"] - runs["lost"]).max())
     words = [
         f"{_number(worst['longest_gap_s'])} s",
         f"{count(gave_up, 'client')} gave up",
-        f"{count(lost, 'write')} lost" if runs["replicas"].min() else "writes not read",
+        f"{count(lost, 'write')} lost" if lost or runs["replicas"].min() else "writes not read",
         f"{more} other errors" if more else "",
     ]
     return ", ".join(filter(None, words))

@@ -52,8 +52,8 @@ def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 def _one_start(dataset: Dataset) -> str:
     """Write that the ways were compared in one cluster start, if they were.
 
-    Contrasts, measured after them, start clusters of their own.
+    Contrasts, measured after them, begin in the start of the last way or in one of their own.
     """
     first = dataset.slices["start"].min()
-    starts = first - 1 if first > 1 else dataset.manifest.get("starts")
+    starts = max(1, first - 1) if first > 0 else dataset.manifest.get("starts")
     return ", in one cluster start" if starts == 1 else ""

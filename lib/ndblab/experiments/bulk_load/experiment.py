@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from ndblab.design.contrast import ALTERNATION, STARTS, Contrast, Length, Side
+from ndblab.design.contrast import ALTERNATION, ENOUGH, STARTS, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.experiments.bulk_load import (
@@ -21,7 +21,6 @@ from ndblab.experiments.bulk_load import (
 from ndblab.install import ndb_tools
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
-from ndblab.statistics.sequential import LOOKS
 
 CHECKED_ROWS_PER_S = 25_000
 """Rate of reading a bulk load back, with its run's other costs included, observed on 2 CPUs."""
@@ -58,8 +57,8 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
         for name in (REDO_SMALL, INSERTS, NDB_IMPORT, LOAD_LOCAL, DEFAULT_VARIANT)
     )
     ways = (
-        Contrast("import", ALTERNATION, imported, usual, (), blocks=LOOKS[0]),
-        Contrast("local", ALTERNATION, local, usual, (), blocks=LOOKS[0]),
+        Contrast("import", ALTERNATION, imported, usual, (), blocks=ENOUGH),
+        Contrast("local", ALTERNATION, local, usual, (), blocks=ENOUGH),
     )
     redo = Contrast("redo", STARTS, small, inserts, ("B-load-redo",))
     return (redo,) if size.name == "smoke" else (*ways, redo)

@@ -29,7 +29,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     bars.draw(rate, means, "rows_per_s", "Rate, rows/s", each=every)
     known = means[means["cpu_us"].notna()]
     if len(known):
-        bars.stacked(cost, known, bars.CPU_BY_ROLE, "CPU time of a row, \N{MICRO SIGN}s")
+        bars.stacked(cost, known, "CPU time of a row, \N{MICRO SIGN}s")
     title = _title(means, ratios)
     notes = [
         *forest.notes(ratios)[:-1],

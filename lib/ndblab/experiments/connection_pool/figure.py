@@ -37,7 +37,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         if len(shown):
             curves.against_clients(panel, shown, QPS, "pool", _looks(means["pool"]), not whole)
         panel.set_title(title)
-    panels[1].set_ylabel("")
+    if panels[1].get_ylabel() == panels[0].get_ylabel():
+        panels[1].set_ylabel("")
     notes = [*forest.notes(ratios), intervals.described(means["runs"])]
     notes.append("One server was loaded at a time.")
     return Head(_title(means, ratios), notes)

@@ -26,7 +26,7 @@ _QUANTITIES = {
     analysis.DATA_NODES: "ndbmtd's part",
     "qps": "Throughput",
 }
-_SETTINGS = [("-", "o"), ("--", "s")]
+_SETTINGS = [("o", "-"), ("s", "--")]
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -44,10 +44,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     cost.set_title(words)
     lines = pd.concat({w: intervals.means(own, ["servers"], "qps") for w, own in settings.items()})
     lines = lines.rename_axis(["setting", None]).reset_index("setting").reset_index(drop=True)
-    looks = {
-        w: Look(w, style.THROUGHPUT, *reversed(s))
-        for w, s in zip(settings, _SETTINGS, strict=False)
-    }
+    looks = {w: Look(w, style.THROUGHPUT, *s) for w, s in zip(settings, _SETTINGS, strict=False)}
     lines = lines.rename(columns={"servers": "clients"})
     curves.against_clients(rate, lines, QPS, "setting", looks)
     for panel in (cost, rate):

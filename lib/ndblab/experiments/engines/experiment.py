@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.design import grids
-from ndblab.design.contrast import STARTS, Contrast
+from ndblab.design.contrast import ENOUGH, STARTS, Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
 from ndblab.install import engines
 from ndblab.planning import workload
 from ndblab.planning.profile import Profile
-from ndblab.statistics import sequential
 
 SECOND_ENGINE = "second-engine"
 """The variant of the second installation."""
@@ -30,7 +29,7 @@ def two_engines(
     return (
         Contrast(
             "indexstat", STARTS, swept.point(servers, clients, SECOND_ENGINE),
-            swept.point(servers, clients), ("D-indexstat",), blocks=sequential.LOOKS[0],
+            swept.point(servers, clients), ("D-indexstat",), blocks=ENOUGH,
         ),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.design.contrast import DUET, Contrast, Side
+from ndblab.design.contrast import DUET, ENOUGH, Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
@@ -13,7 +13,6 @@ from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL
 from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
-from ndblab.statistics.sequential import LOOKS
 
 HOSTS = ((MANAGEMENT, LOAD), (DATA, SQL), (DATA, SQL), (SQL,), (SQL,))
 TCP_SERVERS, SPARE_SERVERS = 4, 1
@@ -29,8 +28,6 @@ KINDS = (
     (CLIENTS_BESIDE, "shm"),
 )
 """Variant and transporter of each curve."""
-BLOCKS = LOOKS[0]
-"""Blocks of a contrast that no claim waits for: enough for an interval."""
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
@@ -53,17 +50,14 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     swept = Swept(size, points)
     many, few = swept.saturating(), min(size.clients)
 
-    def beside(clients: int, transporter: str = "shm") -> Side:
-        return swept.point(1, clients, transporter=transporter)
-
     def servers(name: str, clients: int, transporter: str = "shm") -> Contrast:
         elsewhere = swept.point(1, clients, SERVERS_ELSEWHERE, transporter="tcp")
-        other = beside(clients, transporter)
-        return Contrast(name, DUET, elsewhere, other, (), blocks=BLOCKS, blocks_per_start=1)
+        beside = swept.point(1, clients, transporter=transporter)
+        return Contrast(name, DUET, elsewhere, beside, (), blocks=ENOUGH, blocks_per_start=1)
 
     local = swept.point(1, many, CLIENTS_BESIDE)
     compared = (
-        Contrast("clients", DUET, beside(many), local, ("N-clients",), blocks=BLOCKS),
+        Contrast("clients", DUET, swept.point(1, many), local, ("N-clients",), blocks=ENOUGH),
         servers("servers", many),
         servers("servers-by-tcp", many, "tcp"),
         servers("servers-few-clients", few),

@@ -111,7 +111,8 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame, tables: Tables) -> str:
             ends = rows.loc[name, ["ratio", "low", "high"]]
             of = (f"fewer queries/s than {beside}", f"more queries/s than {beside}")
             did = less_or_more(*ends, *of)
-            return f"{_placed(words, tables)} {did}"
+            doubt = "" if ends["low"] == ends["low"] else " (no interval)"
+            return f"{_placed(words, tables)} {did}{doubt}"
     best = means.loc[means["mean"].idxmax()]
     return f"Throughput was best with the server {_placed(best['name'], tables)}"
 

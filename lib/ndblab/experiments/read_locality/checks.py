@@ -12,7 +12,7 @@ from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, LOCAL, N
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition, demanded
-from ndblab.judging.contrasted import A, B, Place, place, ratio, side
+from ndblab.judging.contrasted import A, B, Place, place, ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
@@ -66,7 +66,6 @@ def _shares(evidence: Evidence) -> pd.DataFrame:
 
 def _sides(evidence: Evidence, contrast: str) -> tuple[Place, Place]:
     """Return both sides of a contrast; MissingData if the dataset has no such contrast."""
-    side(evidence, contrast, A)
     return place(evidence, contrast, A), place(evidence, contrast, B)
 
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from ndblab.design.contrast import ALTERNATION, Contrast, Length
+from ndblab.design.contrast import ALTERNATION, ENOUGH, Contrast, Length
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
@@ -17,7 +17,6 @@ from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
-from ndblab.statistics.sequential import LOOKS
 
 _NO_SCANS = {"range-selects": "off"}
 _NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
@@ -34,8 +33,6 @@ DOMAINS, DOMAINS_PRIMARY = "domains", "domains-primary-only"
 which has READ_BACKUP=1 too, no server knows its data node."""
 LOOKUPS = "lookups"
 """Prefix of the name of a contrast of lookups without transactions."""
-BLOCKS = LOOKS[0]
-"""Blocks of a contrast that no claim waits for: enough for an interval."""
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
@@ -59,7 +56,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     def compared(swept: Swept, name: str, a: str, b: str, *claims: str) -> Contrast:
         best = swept.best(servers)
         sides = (swept.point(servers, best, variant) for variant in (a, b))
-        return Contrast(name, ALTERNATION, *sides, claims, blocks=BLOCKS)
+        return Contrast(name, ALTERNATION, *sides, claims, blocks=ENOUGH)
 
     claimed = (
         compared(transactions, READ_BACKUP, READ_BACKUP, PRIMARY_ONLY, "C-read-backup"),

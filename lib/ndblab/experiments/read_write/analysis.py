@@ -1,16 +1,14 @@
-"""OLTP read/write and its variations: the runs of each question, and the ratios of contrasts."""
+"""OLTP read/write: runs without a variation, CPUs without quotas, and the ratios of contrasts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import contextlib
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import TRANSACTION_QUERIES, lookups
-from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import contrasts, summary
 from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
@@ -36,49 +34,30 @@ RATIOS = {
 _OF_KEYS = "lookups"
 
 
-@dataclass(frozen=True)
-class Variations:
-    """Good runs by question, with the column `tps`; a table is empty if nothing was measured.
+def transactions(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the good runs of unfiltered read/write under one process of sysbench, with `tps`.
 
-    `plain` has every number of servers; the others have the largest, `servers`. `processes` has a
-    column of that name; `lists` is as in `lookups.best`. `cpus` are the logical CPUs that each role
-    used in transactions with filtered ranges that no quota limits.
+    Runs that leave servers idle are left out. MissingData if there is no other.
     """
-
-    plain: pd.DataFrame
-    processes: pd.DataFrame
-    lists: pd.DataFrame
-    cpus: pd.Series
-    servers: int
-
-
-def of(tables: Mapping[str, pd.DataFrame]) -> Variations:
-    """Sort `runs`, and CPU of `processes` in `slices`, by question.
-
-    MissingData if there is no good run of read/write.
-    """
-    runs = summary.good(tables["runs"])
-    runs = runs[runs["clients"] >= runs["servers"]]
-    words = {name: runs[name].astype(str) for name in ("workload", "variant")}
-    runs = runs.assign(**words, tps=runs["qps"].astype(float) / TRANSACTION_QUERIES)
-    mine = runs[runs["workload"] == READ_WRITE]
-    plain = mine[mine["variant"] == DEFAULT_VARIANT]
-    if plain.empty:
+    mine = summary.select(summary.good(runs), workload=READ_WRITE)
+    mine = mine[mine["clients"] >= mine["servers"]]
+    if mine.empty:
         raise MissingData(f"no good run of {READ_WRITE}")
-    most = int(plain["servers"].max())
-    number = mine["variant"].str.extract(r"^processes-(\d+)$")[0].astype(float)
-    split = mine.assign(processes=number.where(mine["variant"] != DEFAULT_VARIANT, 1.0))
-    split = split[split["processes"].notna() & (split["servers"] == most)]
-    alike = split["clients"].isin(split.loc[split["processes"] > 1, "clients"])
-    top = runs[runs["servers"] == most]
-    cpus = _cpus(tables["slices"], tables["processes"])
-    return Variations(plain, split[alike], lookups.best(top), cpus, most)
+    return mine.assign(tps=mine["qps"].astype(float) / TRANSACTION_QUERIES)
 
 
 def undivided_cpus(newest: Dataset) -> pd.Series:
-    """Return the CPUs (`Variations.cpus`) of the newest recording that has them; empty if none."""
-    known = [of(recording.tables).cpus for recording in (newest, *reversed(newest.earlier))]
-    return next((cpus for cpus in known if len(cpus)), known[0])
+    """Return the logical CPUs that each role used in filtered transactions without quotas.
+
+    They are those of the newest recording that has them; empty if none has.
+    """
+    for recording in (newest, *reversed(newest.earlier)):
+        with contextlib.suppress(MissingData):
+            whole = contrasts.whole(recording.tables["slices"], UNDIVIDED)
+            usage = Usage(recording.tables["processes"])
+            used = usage.of_roles(list(whole["run_id"].astype(str))).mean() / 100
+            return used.reindex(list(QUERY_ROLES)).dropna()
+    return pd.Series(dtype=float)
 
 
 def ratio(slices: pd.DataFrame, contrast: str) -> Estimate:
@@ -103,14 +82,3 @@ def ratios(slices: pd.DataFrame) -> pd.DataFrame:
         except MissingData:
             continue
     return pd.DataFrame(rows, columns=["contrast", "compared", "blocks", "ratio", "low", "high"])
-
-
-def _cpus(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Return the logical CPUs that each role used without quotas; empty if not measured."""
-    try:
-        whole = contrasts.whole(slices, UNDIVIDED)
-        usage = Usage(processes)
-        used = usage.of_roles([str(name) for name in whole["run_id"]]).mean() / 100
-    except MissingData:
-        return pd.Series(dtype=float)
-    return used.reindex(list(QUERY_ROLES)).dropna()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
-
 from ndblab.error import MissingData
-from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import count, significant
 from ndblab.judging import allowance
@@ -18,7 +15,6 @@ from ndblab.judging.evidence import DATA_NODES_SHARE, SATURATED, Evidence, at, m
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide
 from ndblab.planning.workload import READ_WRITE
-from ndblab.statistics import summary
 
 # What a data node uses without any load, in CPUs: the recorded sweep of one server, extrapolated.
 IDLE_CPUS = 0.04
@@ -27,7 +23,7 @@ IDLE_CPUS = 0.04
 @check("R-rw-top", "R-rw-server")
 def best(claim: Claim, evidence: Evidence) -> Finding:
     """Show the best mean transactions a second: of any number of servers, or of one."""
-    runs = _plain(evidence)
+    runs = variations.transactions(evidence.good)
     if claim.id == "R-rw-server":
         runs = runs[runs["servers"] == 1]
     if runs.empty:
@@ -36,7 +32,7 @@ def best(claim: Claim, evidence: Evidence) -> Finding:
     servers, clients = groups["qps"].mean().idxmax()
     own = groups.get_group((servers, clients))
     where = at(int(servers), int(clients))
-    test = mean_of_runs(own["qps"].astype(float) / TRANSACTION_QUERIES, f"transactions/s {where}")
+    test = mean_of_runs(own["tps"], f"transactions/s {where}")
     note = f"p95 {significant(own['latency_p95_ms'].astype(float).mean())} ms"
     return decide(claim, "the best throughput is", [test], note)
 
@@ -44,7 +40,7 @@ def best(claim: Claim, evidence: Evidence) -> Finding:
 @check("R-base-latency")
 def unloaded(claim: Claim, evidence: Evidence) -> Finding:
     """Show the mean latency of a transaction with a single client."""
-    runs = _plain(evidence)
+    runs = variations.transactions(evidence.good)
     alone = runs[(runs["servers"] == 1) & (runs["clients"] == 1)]
     if alone.empty:
         raise MissingData(f"no good run of {READ_WRITE} {at(1, 1)}")
@@ -109,14 +105,6 @@ def cpus_of_servers(claim: Claim, evidence: Evidence) -> Finding:
     busy = where.runs["host_busy_pct"].astype(float).mean()
     note = f"without quotas; the host's CPUs are {busy:.0f} % busy"
     return decide(claim, "CPU of all mysqld is", [test], note)
-
-
-def _plain(evidence: Evidence) -> pd.DataFrame:
-    """Return the good runs of unfiltered read/write under one process of sysbench."""
-    runs = summary.select(evidence.good, workload=READ_WRITE)
-    if runs.empty:
-        raise MissingData(f"no good run of {READ_WRITE}")
-    return runs
 
 
 def _by_idling(evidence: Evidence) -> float:

@@ -6,7 +6,7 @@ from itertools import product
 
 import pandas as pd
 
-from ndblab.design.contrast import ALTERNATION, LEVEL, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, ENOUGH, LEVEL, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import LEAST_CLIENTS, Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
@@ -16,7 +16,6 @@ from ndblab.planning import cpu_budget, profile, workload
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
-from ndblab.statistics.sequential import LOOKS
 
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 
@@ -27,8 +26,6 @@ FREE_SERVERS, HALF_NODES = "free-servers", "half-data-nodes"
 """Variants in which only the CPUs of the data nodes limit the load: their share, and half of it."""
 MOST_PER_SERVER = 64
 """Clients of a server at the source's top; more only wait."""
-BLOCKS = LOOKS[0]
-"""Blocks of a contrast that no claim waits for: enough for an interval."""
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
@@ -105,7 +102,7 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
 
 
 def _shown(name: str, a: Side, b: Side) -> Contrast:
-    return Contrast(name, ALTERNATION, a, b, (), blocks=BLOCKS)
+    return Contrast(name, ALTERNATION, a, b, (), blocks=ENOUGH)
 
 
 EXPERIMENTS = (

@@ -10,7 +10,7 @@ from ndblab.statistics import cpu_use, summary
 
 SINGLE = "one by one"
 """Point selects, among lists of keys."""
-_COLUMNS = ["keys", "single", "clients", "queries_per_s", "lookups_per_s"]
+_COLUMNS = ["keys", "single", "clients", "lookups_per_s"]
 
 
 def keys(rows: pd.DataFrame) -> pd.Series:
@@ -58,8 +58,7 @@ def best(runs: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    `keys` (1 for one by one), `single`, `clients`, `queries_per_s` and `lookups_per_s`, one row for
-    each run.
+    `keys` (1 for one by one), `single`, `clients` and `lookups_per_s`, one row for each run.
     """
     good = summary.good(runs)
     mine = good[good["workload"].astype(str).isin([POINT_SELECT, IN_LISTS])]
@@ -70,11 +69,10 @@ def best(runs: pd.DataFrame) -> pd.DataFrame:
             "keys": keys(mine).astype(int),
             "single": mine["workload"].astype(str) == POINT_SELECT,
             "clients": mine["clients"],
-            "queries_per_s": mine["qps"].astype(float),
             "lookups_per_s": per_s(mine).to_numpy(),
         }
     )
     kind = ["keys", "single"]
-    means = lookups.groupby([*kind, "clients"])["queries_per_s"].mean().reset_index()
-    top = means.loc[means.groupby(kind)["queries_per_s"].idxmax(), [*kind, "clients"]]
+    means = lookups.groupby([*kind, "clients"])["lookups_per_s"].mean().reset_index()
+    top = means.loc[means.groupby(kind)["lookups_per_s"].idxmax(), [*kind, "clients"]]
     return lookups.merge(top, on=[*kind, "clients"])

@@ -15,7 +15,7 @@ from ndblab.experiments.scaling import allowed
 from ndblab.experiments.scaling.checks.data_nodes import BRIEF_LISTED
 from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, within_one_start
+from ndblab.judging.clauses import Advice, Clause, quotas, within_one_start
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
 from ndblab.statistics import contrasts, summary
@@ -25,10 +25,13 @@ from ndblab.statistics import contrasts, summary
 def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how far one server goes, and what does not matter to it."""
     best = _peak(dataset)
-    where = _of_threads(dataset)
+    low, high = best.qps_low, best.qps_high
+    between = f" ({plain(low)} to {plain(high)})" if low < high else ""
+    where, load = _of_threads(dataset), _planned(dataset, "load-1-k")
+    many = load["a"]["point"]["clients"] if load else "many"
+    rise = f"from 1 to {many} clients without quotas, the data nodes' CPU grew by"
     return [
-        f"{_quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s"
-        + _between(best.qps_low, best.qps_high),
+        f"{quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s{between}",
         *_full(dataset, best),
         Clause(
             "F4-degrade",
@@ -38,10 +41,8 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "F4-cpu-with-load",
-            "from 1 to 32 clients without quotas, the data nodes' CPU grew by a factor "
-            "{value_fall_pct} smaller than mysqld's {interval_fall_pct}",
-            "from 1 to 32 clients without quotas, the data nodes' CPU grew by no smaller a factor "
-            "than mysqld's ({change})",
+            f"{rise} a factor {{value_fall_pct}} smaller than mysqld's {{interval_fall_pct}}",
+            f"{rise} no smaller a factor than mysqld's ({{change}})",
             "whether the data nodes' CPU grows less than mysqld's with more clients",
         ),
         Clause(
@@ -52,7 +53,7 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "B-sockets",
-            f"{_quotas(dataset)}clients on the same host over TCP/IP got {{value_fall_pct}} fewer "
+            f"{quotas(dataset)}clients on the same host over TCP/IP got {{value_fall_pct}} fewer "
             "queries/s than over Unix sockets {interval_fall_pct}",
             "clients on the same host over TCP/IP got no fewer queries/s than over Unix sockets "
             "({change})",
@@ -220,7 +221,7 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             words = "fewer queries than 8", "more queries than 8"
             did = less_or_more(*ratio, *words)
             one = within_one_start(dataset.slices)
-            yield f"{_quotas(dataset)}16 servers did {did} at equal clients{one}"
+            yield f"{quotas(dataset)}16 servers did {did} at equal clients{one}"
             if ratio.high < 1:
                 yield Advice("Add MySQL servers only where CPUs are idle")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
@@ -231,23 +232,19 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
         yield f"up to four servers, {forced_by}{did}"
 
 
-def _quotas(dataset: Dataset) -> str:
-    return "under CPU quotas, " if dataset.budget == "scaled" else ""
-
-
 def _past(dataset: Dataset) -> str:
     """Say past how many clients the most servers were given more."""
-    contrast = _overload(dataset)
+    contrast = _planned(dataset, "overload")
     if contrast is None:
         return "past the best number of clients, throughput of the most servers"
     point = contrast["b"]["point"]
     past = f"past {count(point['clients'], 'client')}, throughput of {point['servers']} servers"
-    return _quotas(dataset) + past
+    return quotas(dataset) + past
 
 
 def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what clients past the best did where a quota ends the climb: no claim covers it."""
-    contrast = _overload(dataset)
+    contrast = _planned(dataset, "overload")
     ruled_out = table[(table["id"] == "F6-overload") & (table["verdict"] == NOT_TESTABLE)]
     if contrast and dataset.budget == "scaled":
         top, base = (contrast[side]["point"]["clients"] for side in "ab")
@@ -268,11 +265,6 @@ def _of_threads(dataset: Dataset) -> str:
     return f"without CPU quotas, with the brief's {BRIEF_LISTED} threads in a data node{clients}"
 
 
-def _overload(dataset: Dataset) -> Mapping[str, Any] | None:
-    """Return the contrast of the most servers past their best number of clients with them at it."""
-    return _planned(dataset, "overload")
-
-
 def _planned(dataset: Dataset, name: str) -> Mapping[str, Any] | None:
     planned = dataset.manifest.get("contrasts", ())
     return next((contrast for contrast in planned if contrast["name"] == name), None)
@@ -284,7 +276,3 @@ def _peak(dataset: Dataset):
     if peaks.empty:
         raise MissingData("no good run")
     return peaks.loc[peaks["servers"].idxmax()]
-
-
-def _between(low: float, high: float) -> str:
-    return f" ({plain(low)} to {plain(high)})" if low < high else ""

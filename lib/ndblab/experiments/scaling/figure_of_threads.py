@@ -39,7 +39,7 @@ class _Threads:
     where: str
     """Said in the notes of the contrast's side."""
 
-    def runs(self, tables: Tables, most_servers: bool) -> pd.DataFrame:
+    def runs(self, tables: Tables) -> pd.DataFrame:
         """Return the slices that the claims on these threads are judged by, or else good runs.
 
         Rows of one unit of analysis have the same `unit`.
@@ -52,7 +52,7 @@ class _Threads:
                 return mine.assign(unit=mine["block"])
         runs = selection.good(tables["runs"])
         runs = runs[runs["run_id"].isin(sampled)]
-        runs = runs[runs["servers"] == (runs["servers"].max() if most_servers else 1)]
+        runs = runs[runs["servers"] == (runs["servers"].max() if self is _OF_MOST else 1)]
         if runs.empty:
             raise MissingData("no NDB threads of a good run with this many servers")
         peak = summary.peaks(summary.points(runs))
@@ -71,7 +71,7 @@ def paint_threads(
     shown: _Threads, figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 ) -> Head:
     """Draw a bar for each NDB thread of both data nodes, and one kind over the others."""
-    runs = shown.runs(tables, shown is _OF_MOST)
+    runs = shown.runs(tables)
     threads, ratios = _threads(shown, tables, runs)
     bar_rows_in = _ROW_IN * threads["name"].nunique()
     figure.set_figheight(max(figure.get_figheight(), _AROUND_IN + bar_rows_in))
@@ -104,7 +104,8 @@ def paint_threads(
     else:
         sheet.nothing(ax, f"no {shown.kind} thread to compare")
     servers, clients = selection.in_words(runs.iloc[0])
-    notes = [f"{servers.capitalize()}, {clients}{_where(shown, runs)}.", _units(runs)]
+    where = shown.where if "block" in runs else ", at peak throughput"
+    notes = [f"{servers.capitalize()}, {clients}{where}.", _units(runs)]
     notes += published.note(chain(*mine.values()))
     undivided = _undivided(runs)
     if caption.is_scaled and undivided:
@@ -122,7 +123,7 @@ def paint_threads(
 
 def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how busy each kind of NDB thread was, measured and published."""
-    runs = shown.runs(tables, shown is _OF_MOST)
+    runs = shown.runs(tables)
     threads, ratios = _threads(shown, tables, runs)
     kinds = threads.groupby("thread", sort=False)["mean"].max()
     servers, clients = selection.in_words(runs.iloc[0])
@@ -225,11 +226,6 @@ def _lead(shown: _Threads, runs: pd.DataFrame) -> str:
 def _undivided(runs: pd.DataFrame) -> bool:
     """Return whether no quota stops the threads: those of the brief have none here."""
     return bool(runs["variant"].iloc[0] == THREADS_OF_32)
-
-
-def _where(shown: _Threads, runs: pd.DataFrame) -> str:
-    """Say where threads are shown: as in the contrast, or else where the sweep was best."""
-    return shown.where if "block" in runs else ", at peak throughput"
 
 
 def _units(runs: pd.DataFrame) -> str:

@@ -126,14 +126,11 @@ def describe_trend(run: pd.Series, starts: pd.DataFrame) -> str:
     unknown = [
         f"{formatting.plain(length_s)} s" for length_s, half in halves.items() if math.isnan(half)
     ]
-    parts = [f"unknown after {formatting.listed(unknown)}"] if unknown else []
-    parts += [f"known to within {formatting.listed(known)}"] if known else []
-    sentences = [
-        f"The trend is {formatting.listed(parts)}."
-        if known
-        else "The run is too short to estimate its trend."
-    ]
+    sentences = ["The run is too short to estimate its trend."]
     if known:
+        parts = [f"unknown after {formatting.listed(unknown)}"] if unknown else []
+        parts.append(f"known to within {formatting.listed(known)}")
+        sentences = [f"The trend is {formatting.listed(parts)}."]
         sentences.append("A smaller drift cannot be distinguished from none.")
     # sysbench ends some milliseconds early or late.
     if run["duration_s"] < 0.99 * HOUR_S:

@@ -13,7 +13,7 @@ from ndblab.experiments.stability import control
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.formatting import count, duration, less_or_more
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause
+from ndblab.judging.clauses import Advice, Clause, quotas
 from ndblab.judging.verdict import CONTRADICTED, DIFFERS, NOT_TESTABLE, REPRODUCED
 
 _WIDE_PCT = 10
@@ -82,7 +82,7 @@ def _band(dataset: Dataset, table: pd.DataFrame, during: str) -> Iterator[str]:
     host = ", the host's part unknown" if speed.empty else ""
     if not table.loc[table["id"] == "F1-stable", "verdict"].isin(_DECIDED).any():
         yield (
-            f"{_quotas(dataset)}throughput in 95 % of the seconds {during} differed from its mean "
+            f"{quotas(dataset)}throughput in 95 % of the seconds {during} differed from its mean "
             f"by {low:+.0f} to {high:+.0f} %{host}"
         )
     if not speed.empty:
@@ -95,10 +95,6 @@ def _band(dataset: Dataset, table: pd.DataFrame, during: str) -> Iterator[str]:
         yield Advice("Compare two settings in turns of seconds, not one run after the other")
 
 
-def _quotas(dataset: Dataset) -> str:
-    return "under CPU quotas, " if dataset.budget == "scaled" else ""
-
-
 def _cost(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what checkpoints take from throughput where the claim on it cannot be tested."""
     known = (table["id"] == "R-long") & (table["verdict"] == NOT_TESTABLE)
@@ -106,7 +102,7 @@ def _cost(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
         change = less_or_more(row.measured, row.low, row.high, "lower", "higher")
         cycles = len(cost.of_longest(dataset.runs, dataset.tables).throughput)
         yield (
-            f"{_quotas(dataset)}throughput was {change} over whole checkpoint cycles than between "
+            f"{quotas(dataset)}throughput was {change} over whole checkpoint cycles than between "
             f"checkpoints, in {count(cycles, 'cycle')}"
         )
 
@@ -119,7 +115,7 @@ def _dip(dataset: Dataset) -> Iterator[str]:
     for row in dip[(dip["second"] == 0) & (dip["high"] < 1)].itertuples():
         fall = less_or_more(row.ratio, row.low, row.high, less="lower")
         yield (
-            f"{_quotas(dataset)}throughput was {fall} in a checkpoint's first second, "
+            f"{quotas(dataset)}throughput was {fall} in a checkpoint's first second, "
             f"in {row.checkpoints} of {every}, each after a gap of at least {LEAST_GAP_S:g} s"
         )
         yield Advice("Measure writes over several whole checkpoints, not over a part of one")

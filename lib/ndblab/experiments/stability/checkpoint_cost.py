@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +26,6 @@ from ndblab.statistics.estimate import Estimate
 BEFORE_S, AFTER_S = 3, 10
 """Seconds around the start of a checkpoint that `around_start` shows."""
 _ROLES = ("ndbmtd", "mysqld", "sysbench")
-_POINT = ("servers", "clients", "workload", "transporter", "variant")
 _ABOUT_AS_LONG = 0.9
 """Least length of a repeat, as a share of the longest run's: runs of one plan end seconds apart,
 and a run that was cut short is not a repeat."""
@@ -81,11 +80,11 @@ class Repeats:
     @cached_property
     def throughput(self) -> pd.DataFrame:
         """Return the cycles of throughput, by the number of the run and that of the cycle."""
-        return _together([run.throughput for run in self.runs])
+        return pd.concat([run.throughput for run in self.runs], keys=range(len(self.runs)))
 
     def cpu_pct(self, role: str) -> pd.DataFrame:
         """Return the cycles of the CPU of all processes of a role together, numbered alike."""
-        return _together([run.cpu_pct(role) for run in self.runs])
+        return pd.concat([run.cpu_pct(role) for run in self.runs], keys=range(len(self.runs)))
 
 
 def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
@@ -98,7 +97,7 @@ def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeat
     alone = good[~summary.disturbed(good)]
     good = alone if len(alone) else good
     longest = stability.longest(good)
-    point = good.columns.intersection(_POINT)
+    point = summary.point_columns(good)
     equal = (good[point] == longest[point]).all(axis=1)
     equal &= good["duration_s"] > _ABOUT_AS_LONG * longest["duration_s"]
     ordered = good[equal].sort_values("duration_s", ascending=False, kind="stable")
@@ -110,7 +109,7 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
     own = {
         name: tables[name][tables[name]["run_id"].astype(str) == row["run_id"]]
         if name in tables
-        else pd.DataFrame(columns=["run_id", "t_s", "role", "node_id", "thread"])
+        else pd.DataFrame(columns=["run_id", "t_s", "event", "role", "node_id", "thread"])
         for name in ("events", "processes", "ndb_threads")
     }
     samples = stability.samples(row, tables["intervals"])
@@ -256,7 +255,3 @@ def _around_starts(run: Run) -> list[pd.DataFrame]:
         ratio = run.samples.loc[own, "qps"] / row.outside
         parts.append(pd.DataFrame({"second": second, "ratio": ratio}))
     return parts
-
-
-def _together(cycles: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(cycles, keys=range(len(cycles)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -76,9 +74,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 
 def _longest(tables: Tables) -> Run:
-    longest = analysis.longest(figure_long_run.sampled(tables))
-    no_events = {"events": pd.DataFrame(columns=["run_id", "t_s", "event"])}
-    return checkpoint_cost.of_run(longest, ChainMap({}, tables, no_events))
+    return checkpoint_cost.of_run(analysis.longest(figure_long_run.sampled(tables)), tables)
 
 
 def _speed(long: Run, tables: Tables) -> pd.Series:
@@ -137,8 +133,9 @@ def _events(ax: Axes, long: Run, unit_s: int, tables: Tables) -> list[str]:
     nodes = events[events["event"].isin(list(_NODE_EVENTS))].sort_values("t_s")
     words = [f"node {e.node_id} {_NODE_EVENTS[e.event]}" for e in nodes.itertuples()]
     timeline.label(ax, list(zip(nodes["t_s"] / unit_s, words, strict=True))[:_SHOWN_EVENTS])
-    warnings = int((events["event"] == "warning").sum())
+    warnings, more = int((events["event"] == "warning").sum()), len(nodes) - _SHOWN_EVENTS
     notes = [f"Shaded: {count(len(long.spans), 'local checkpoint')}."] if long.spans else []
+    notes += [f"Not marked: {count(more, 'later event')} of nodes."] if more > 0 else []
     return notes + ([f"The cluster log has {count(warnings, 'warning')}."] if warnings else [])
 
 

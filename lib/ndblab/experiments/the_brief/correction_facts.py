@@ -50,11 +50,6 @@ def numbers(text: str) -> list[float]:
     return [float(word.replace(",", "")) for word in words]
 
 
-def spaced(value: float) -> str:
-    """Format a number with its thousands separated."""
-    return f"{value:,.0f}".replace(",", " ")
-
-
 def percent(part: float, digits: int = 0) -> str:
     """Format a fraction as a percentage."""
     return f"{100 * part:.{digits}f} %"

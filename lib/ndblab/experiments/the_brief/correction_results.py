@@ -7,14 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ndblab.experiments.the_brief.correction_facts import (
-    Facts,
-    Shown,
-    numbers,
-    percent,
-    shows,
-    spaced,
-)
+from ndblab.experiments.the_brief.correction_facts import Facts, Shown, numbers, percent, shows
+from ndblab.formatting import significant
 from ndblab.judging.publication import Correction
 
 # Published ratios are rounded by less than this fraction.
@@ -34,7 +28,8 @@ def _range_63(row: Correction, facts: Facts) -> Shown:
 def _constant(row: Correction, facts: Facts) -> Shown:
     floor, band = numbers(row.says)[0] * 1e6, facts.claims["F1-sustained"]
     return floor < band.low, (
-        f"{spaced(floor)} is {percent(1 - floor / band.low)} below the band of {band.published}"
+        f"{significant(floor)} is {percent(1 - floor / band.low)} below the band of "
+        f"{band.published}"
     )
 
 
@@ -44,8 +39,8 @@ def _over_17(row: Correction, facts: Facts) -> Shown:
     mean = facts.low("F6-peak-qps")
     high = facts.claims["F1-sustained"].high
     return mean < numbers(row.says)[0] * 1e6 == high < top, (
-        f"highest mean {spaced(mean)} < end of the band {spaced(high)} < "
-        f"highest second {spaced(top)}, {percent(top / high - 1, 1)} over it"
+        f"highest mean {significant(mean)} < end of the band {significant(high)} < "
+        f"highest second {significant(top)}, {percent(top / high - 1, 1)} over it"
     )
 
 
@@ -87,7 +82,7 @@ def _exponential(row: Correction, facts: Facts) -> Shown:
     qps, first, last = facts.low("F4-peak-qps"), facts.low("F4-peak-clients"), 1024
     doublings = (last - first) / first
     return last / first < 2**doublings, (
-        f"{first:g} to {last} clients at {spaced(qps)} queries/s: {first / qps * 1e3:.2f} to "
+        f"{first:g} to {last} clients at {significant(qps)} queries/s: {first / qps * 1e3:.2f} to "
         f"{last / qps * 1e3:.1f} ms, times {last / first:g}; twice with every {first:g} clients "
         f"would be times 2^{doublings:g}"
     )
@@ -110,7 +105,7 @@ def _fig4_latency(row: Correction, facts: Facts) -> Shown:
     clients, qps = facts.low("F4-peak-clients"), facts.low("F4-peak-qps")
     bound_ms, mean_ms = float(facts.claims["F7-one"].high or 0), clients / qps * 1e3
     return mean_ms < bound_ms, (
-        f"{clients:g} clients / {spaced(qps)} per second = {mean_ms:.2f} ms, "
+        f"{clients:g} clients / {significant(qps)} per second = {mean_ms:.2f} ms, "
         f"{percent(mean_ms / bound_ms)} of {bound_ms:g} ms"
     )
 

@@ -10,14 +10,8 @@ from __future__ import annotations
 
 import re
 
-from ndblab.experiments.the_brief.correction_facts import (
-    Facts,
-    Shown,
-    numbers,
-    percent,
-    shows,
-    spaced,
-)
+from ndblab.experiments.the_brief.correction_facts import Facts, Shown, numbers, percent, shows
+from ndblab.formatting import significant
 from ndblab.judging.publication import Correction
 from ndblab.planning.data_node import GIB
 from ndblab.planning.node import API_NODE_IDS
@@ -33,8 +27,8 @@ def _rows_per_table(row: Correction, facts: Facts) -> Shown:
     tables, millions, gigabytes = numbers(row.but)[:3]
     by_command, by_text = (gigabytes * 1e9 / (tables * n) for n in (command, millions * 1e6))
     return by_command > 2 * ROW_BYTES_MOST > by_text, (
-        f"{gigabytes:g} GB / ({tables:g} x {spaced(command)}) = {spaced(by_command)} bytes per "
-        f"row, with {spaced(millions * 1e6)} rows {by_text:.0f}; a sysbench row has "
+        f"{gigabytes:g} GB / ({tables:g} x {significant(command)}) = {significant(by_command)} "
+        f"bytes per row, with {significant(millions * 1e6)} rows {by_text:.0f}; a sysbench row has "
         f"{ROW_BYTES_MOST}"
     )
 

@@ -89,15 +89,9 @@ def amount(quota_cpus: float) -> str:
     return f"{quota_cpus:.3g} CPU{'' if quota_cpus == 1 else 's'}"
 
 
-def part(share: Share, machine: Host) -> str:
-    """Write a share in percent of the host's logical CPUs."""
-    has = len(share.cpus) or share.quota_cpus or machine.usable_cpus
-    return f"{100 * has / machine.usable_cpus:.3g} %"
-
-
 def cpus_and_part(share: Share, machine: Host) -> str:
-    """Write CPUs, NUMA nodes of the memory, and the share of the host's CPUs."""
-    return f"{cpus(share)} ({part(share, machine)})"
+    """Write CPUs, NUMA nodes of the memory, and the share of the host's CPUs in percent."""
+    return f"{cpus(share)} ({100 * len(share.cpus) / machine.usable_cpus:.3g} %)"
 
 
 def ink(background: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
@@ -47,12 +45,13 @@ def sides(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for contrast, words in SIDES.items():
         for side, name in zip((A, B), words, strict=True):
-            speeds = _levels(slices, contrast, "qps", side)
-            if speeds.size:
-                share = _levels(slices, contrast, idle, side, log=False)
-                means = (_mean(np.exp, speeds), _mean(float, share),
-                         _mean(np.exp, _levels(slices, contrast, cost, side)))  # fmt: skip
-                rows.append((contrast, name, speeds.size, *means))
+            try:
+                logs = contrasts.levels(slices, contrast, "qps", side)
+            except MissingData:
+                continue
+            share = _mean(slices, contrast, idle, side, log=False)
+            costs = _mean(slices, contrast, cost, side)
+            rows.append((contrast, name, logs.size, float(np.exp(logs.mean())), share, costs))
     columns = ["contrast", "side", "blocks", "qps", "idle_pct", "query_us"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -79,15 +78,12 @@ def effects(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _levels(
-    slices: pd.DataFrame, contrast: str, quantity: str | pd.Series, side: str, log: bool = True
-) -> np.ndarray:
-    """Return a quantity of a side, block by block; empty if there is none."""
+def _mean(
+    slices: pd.DataFrame, contrast: str, quantity: pd.Series, side: str, log: bool = True
+) -> float:
+    """Return the mean of a quantity on a side, geometric with `log`; NaN if there is none."""
     try:
-        return contrasts.levels(slices, contrast, quantity, side, log)
+        mean = contrasts.levels(slices, contrast, quantity, side, log).mean()
     except (MissingData, KeyError):
-        return np.array([])
-
-
-def _mean(back: Callable[[float], float], values: np.ndarray) -> float:
-    return float(back(values.mean())) if values.size else np.nan
+        return np.nan
+    return float(np.exp(mean) if log else mean)

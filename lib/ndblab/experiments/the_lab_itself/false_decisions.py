@@ -35,13 +35,12 @@ def counted(slices: pd.DataFrame) -> pd.DataFrame:
     logs, start = contrasts.log_ratios(slices, trust.A_A), _start_of_block(slices)
     starts = [logs[start == number] for number in dict.fromkeys(start)]
     kinds = {
-        "as recorded": [_differs(logs[None])],
-        "each start": [_differs(part[None]) for part in starts],
-        "resampled": [_differs(_resampled(logs))],
+        "as recorded": _differs(logs[None]),
+        "each start": np.concatenate([_differs(part[None]) for part in starts]),
+        "resampled": _differs(_resampled(logs)),
     }
     rows = []
-    for name, parts in kinds.items():
-        differs = np.concatenate(parts)
+    for name, differs in kinds.items():
         most = max(map(len, starts)) if name == "each start" else len(logs)
         share = _share(int(differs.sum()), differs.size)
         rows.append((name, differs.size, most, int(differs.sum()), *(100 * x for x in share)))

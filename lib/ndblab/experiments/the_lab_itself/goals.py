@@ -6,7 +6,6 @@ A goal is met if the whole interval meets it, missed if none of it does, else op
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -34,21 +33,13 @@ _WORDS = {
 }
 
 
-class Goal(NamedTuple):
-    """A goal, what was measured, and whether that meets it: "yes", "no" or "open"."""
-
-    goal: str
-    measured: float
-    low: float
-    high: float
-    unit: str
-    met: str
-
-
 def table(slices: pd.DataFrame) -> pd.DataFrame:
-    """Return every goal with its measured value, its interval and `met`; one not measured is open.
+    """Return every goal with what was measured.
 
-    Counts have no interval.
+    Returns
+    -------
+    `goal`, `measured` with its interval `low` and `high` (counts have none), `unit`, and `met`:
+    "yes", "no" or "open", as a goal is that was not measured.
     """
     blocks, starts, false = math.nan, math.nan, Estimate(math.nan)
     try:
@@ -59,16 +50,16 @@ def table(slices: pd.DataFrame) -> pd.DataFrame:
             false = Estimate(*(float(counted[key]) for key in ("false_pct", "low", "high")))
     except MissingData:
         pass
-    rows = [
+    rows: list[tuple[object, ...]] = [
         _count(f"at least {BLOCKS} blocks of identical sides", blocks, BLOCKS, "blocks"),
         _count(f"these blocks from at least {STARTS} cluster starts", starts, STARTS, "starts"),
-        Goal(f"at most {FALSE_PCT:g} % false decisions", *false, "percent of analyses",
-             met(false, -math.inf, FALSE_PCT)),
+        (f"at most {FALSE_PCT:g} % false decisions", *false, "percent of analyses",
+         met(false, -math.inf, FALSE_PCT)),
     ]  # fmt: skip
     for contrast, bounds in RANGES.items():
         ratio = contrasts.measured_ratio(slices, contrast)
-        rows.append(Goal(_WORDS[contrast], *ratio, "ratio", met(ratio, *bounds)))
-    return pd.DataFrame(rows)
+        rows.append((_WORDS[contrast], *ratio, "ratio", met(ratio, *bounds)))
+    return pd.DataFrame(rows, columns=["goal", "measured", "low", "high", "unit", "met"])
 
 
 def met(interval: Estimate, low: float, high: float) -> str:
@@ -80,6 +71,6 @@ def met(interval: Estimate, low: float, high: float) -> str:
     return MISSED if interval.high < low or interval.low > high else OPEN
 
 
-def _count(goal: str, number: float, least: int, unit: str) -> Goal:
+def _count(goal: str, number: float, least: int, unit: str) -> tuple[object, ...]:
     answer = OPEN if math.isnan(number) else MET if number >= least else MISSED
-    return Goal(goal, number, math.nan, math.nan, unit, answer)
+    return goal, number, math.nan, math.nan, unit, answer

@@ -147,11 +147,9 @@ def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate:
     """Compare the data nodes' CPU time per transaction; NaN where it was not recorded."""
     if contrast != PARTITIONING:
         return Estimate(math.nan)
-    slices, processes = tables["slices"], tables["processes"]
-    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
-    ids = good["run_id"].astype(str)
-    used = Usage(processes).roles.reindex(index=ids, columns=["ndbmtd"])
-    cost = used["ndbmtd"] / good.set_index(ids)["qps"].astype(float)
+    slices, roles = tables["slices"], Usage(tables["processes"]).roles
+    qps = slices.set_index(slices["run_id"].astype(str))["qps"].astype(float)
+    cost = roles.reindex(index=qps.index, columns=["ndbmtd"])["ndbmtd"] / qps
     return contrasts.measured_ratio(slices, contrast, cost)
 
 

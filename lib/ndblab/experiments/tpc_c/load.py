@@ -147,7 +147,7 @@ class Load:
         with ExitStack() as stack:
             cursors = _cursors(self._cluster, self._job, stack)
             _wait_quiet(cursors, _database(self._job))
-            local = tables.between(self._counted, tables.counted(cursors))
+            local = {n: now - self._counted[n] for n, now in tables.counted(cursors).items()}
             wrong = consistency.violations(cursors[0], self._stands)
             local |= tables.probed(cursors[0])
         if not wrong:

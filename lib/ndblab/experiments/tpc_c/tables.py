@@ -96,11 +96,6 @@ def counted(cursors: Iterable[Cursor]) -> dict[str, int]:
     return total
 
 
-def between(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """Return what was counted in between."""
-    return {name: after[name] - before[name] for name in COUNTERS}
-
-
 def probed(cursor: Cursor) -> dict[str, int]:
     """Begin transactions as New-Order does; count those with a hint on where to begin.
 

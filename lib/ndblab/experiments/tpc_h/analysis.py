@@ -69,9 +69,12 @@ def _row(
     query: int, measured: pd.DataFrame, slices: pd.DataFrame, pushed: pd.DataFrame
 ) -> dict[str, object]:
     good = measured[(measured["status"] == OK) & (measured["qps"] > 0)]
-    ratio, blocks = _ratio(query, slices)
-    # Times of other runs may contradict a ratio of blocks.
-    timed = contrasts.whole(slices, contrast_name(query)) if blocks else good
+    ratio = contrasts.measured_ratio(slices, contrast_name(query))
+    timed, blocks = good, 0
+    if not math.isnan(ratio.value):
+        # Times of other runs may contradict a ratio of blocks.
+        timed = contrasts.whole(slices, contrast_name(query))
+        blocks = timed["block"].nunique()
     rates = np.exp(np.log(timed["qps"]).groupby(timed["variant"].astype(str)).mean())
     times_ms = {name: 1000 / rates.get(name, math.nan) for name in (PUSHED, UNPUSHED)}
     if not blocks:
@@ -117,15 +120,6 @@ def of_recordings(query: int, recorded: Sequence[pd.DataFrame]) -> Estimate:
     """Return how many times as fast a query is with pushed joins, by the slices of recordings."""
     name = contrast_name(query)
     return recordings.of_contrast([contrasts.log_ratios(slices, name) for slices in recorded])
-
-
-def _ratio(query: int, slices: pd.DataFrame) -> tuple[Estimate, int]:
-    name = contrast_name(query)
-    try:
-        logs = contrasts.log_ratios(slices, name)
-    except MissingData:
-        return Estimate(math.nan), 0
-    return contrasts.ratio(logs), len(logs)
 
 
 def _pushed(good: pd.DataFrame, pushed: pd.DataFrame) -> dict[str, object]:

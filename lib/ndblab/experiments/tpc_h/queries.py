@@ -24,12 +24,11 @@ _ORDER = re.compile(r"ORDER BY ([\w, ]+?)(?:\s+LIMIT \d+)?\s*$")
 
 @dataclass(frozen=True)
 class Query:
-    """One query; `keys` are the columns that order its rows, `limited` says if it has a LIMIT."""
+    """One query; `keys` are the columns that order its rows."""
 
     number: int
     sql: str
     keys: tuple[str, ...]
-    limited: bool
 
 
 def read(number: int, scale: float) -> Query:
@@ -41,10 +40,8 @@ def read(number: int, scale: float) -> Query:
     text = (_FOLDER / f"q{number:02d}.sql").read_text().strip()
     sql = text.replace("{fraction}", f"{0.0001 / scale:.10f}")
     order = _ORDER.search(sql)
-    if order is None:
-        return Query(number, sql, (), False)
-    keys = tuple(key.split()[0] for key in order[1].split(","))
-    return Query(number, sql, keys, "LIMIT" in order[0])
+    keys = tuple(key.split()[0] for key in order[1].split(",")) if order else ()
+    return Query(number, sql, keys)
 
 
 def as_text(rows: Iterable[Sequence[object]]) -> Rows:
@@ -67,7 +64,7 @@ def difference(query: Query, columns: Sequence[str], rows: Rows, expected: Rows)
     for number, (key, wanted_key) in enumerate(zip(ordered, wanted, strict=True), 1):
         if key != wanted_key:
             return f"row {number} is {_words(rows[number - 1])}, not {_words(expected[number - 1])}"
-    is_full = query.limited and query.sql.endswith(f"LIMIT {len(expected)}")
+    is_full = query.sql.endswith(f"LIMIT {len(expected)}")
     cut = wanted[-1] if is_full else None
     theirs = Counter(tuple(row) for row, key in zip(expected, wanted, strict=True) if key != cut)
     for number, (row, key) in enumerate(zip(rows, ordered, strict=True), 1):

@@ -87,22 +87,16 @@ def _said(table: pd.DataFrame, claim: str) -> str:
 def _over_tcp(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what shared memory did where quotas rule out the claims on it."""
     untestable = set(table.loc[table["verdict"] == NOT_TESTABLE, "id"])
-    slices = dataset.slices
-    ratios = ratio_tables.of_contrasts(slices).set_index("contrast")
-    told = [
-        name
-        for name, (claim, _) in _READS_AND_WRITES.items()
-        if claim in untestable and name in ratios.index
-    ]
-    if not told or dataset.budget != "scaled":
-        return
+    ratios = {name: contrasts.measured_ratio(dataset.slices, name) for name in _READS_AND_WRITES}
     changes = [
-        f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)][1]}"
-        for row in ratios.loc[told].itertuples()
+        f"{change(*ratios[name])} in {load}"
+        for name, (claim, load) in _READS_AND_WRITES.items()
+        if claim in untestable and not math.isnan(ratios[name].value)
     ]
-    where = "under CPU quotas"
-    yield f"{where}, which limit both transporters, the gain of shared memory is not measurable"
-    yield f"{where}, the change against TCP was {listed(changes)}"
+    if changes and dataset.budget == "scaled":
+        where = "under CPU quotas"
+        yield f"{where}, which limit both transporters, the gain of shared memory is not measurable"
+        yield f"{where}, the change against TCP was {listed(changes)}"
 
 
 def _some_gain(table: pd.DataFrame) -> Iterator[str]:
@@ -151,7 +145,8 @@ def _spinning(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     for row in fewest[(fewest["low"] > 1) | (fewest["high"] < 1)].itertuples():
         with_clients = f"with {count(row.clients, 'client')}, {_SPINNING[row.variant]}"
         did = moved(row.ratio, row.low, row.high, "throughput of OLTP read-write")
-        yield f"{with_clients} {did}, by construction: spinning uses up {used}"
+        cause = f", by construction: spinning uses up {used}" if row.high < 1 else ""
+        yield f"{with_clients} {did}{cause}"
     if len(fewest) and (fewest["high"] < 1).all():
         yield Advice("Where CPUs are limited, leave spinning off: it uses up what queries need")
 

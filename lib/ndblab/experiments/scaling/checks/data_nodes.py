@@ -177,11 +177,7 @@ def _places(claim: Claim, evidence: Evidence) -> list[Place]:
 
 def _counted(where: Place) -> pd.DataFrame:
     """Count the listed threads: one row per data node, one column per kind."""
-    table = where.evidence.dataset.ndb_threads
-    table = table[table["run_id"].astype(str).isin(where.run_ids)]
-    distinct = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
-    if distinct.empty:
-        raise MissingData("no NDB threads were recorded")
+    distinct = where.threads[["node_id", "thr_no", "thread"]].drop_duplicates()
     by_node = distinct.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
     return by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
 

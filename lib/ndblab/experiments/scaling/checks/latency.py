@@ -57,16 +57,6 @@ def growth(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "p95 of one server changes by a factor of", [test])
 
 
-@check("F7-doubling")
-def doubling_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare p95 when servers and clients double, from 1 to 2 servers and from 2 to 4."""
-    tests = [
-        ratio(evidence, f"servers-{n}-{2 * n}", f"from {n} to {2 * n} servers", P95, 2)
-        for n in (1, 2)
-    ]
-    return decide(claim, "p95 changes by a factor of", tests)
-
-
 @check("F7-8-vs-16", "F7-8-vs-16-2048")
 def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
     """Compare p95 before the CPUs are used up, at an equal rate; or at twice the best clients."""

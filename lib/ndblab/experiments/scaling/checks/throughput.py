@@ -1,4 +1,7 @@
-"""Checks on throughput: peaks, and the effect of more servers or clients (Figures 4 and 6)."""
+"""Checks on throughput: peaks, and the effect of more servers or clients (Figures 4 and 6).
+
+The check on doubled servers judges their p95 too (Figure 7).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ndblab.formatting import count, significant
 from ndblab.judging import allowance
 from ndblab.judging.allowance import SQL_SIDE
 from ndblab.judging.checks import check
-from ndblab.judging.contrasted import A, B, place, ratio, side
+from ndblab.judging.contrasted import P95, QPS, A, B, place, ratio, side
 from ndblab.judging.evidence import Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Finding, decide
@@ -61,14 +64,15 @@ def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "throughput is", tests)
 
 
-@check("F6-double-servers")
+@check("F6-double-servers", "F7-doubling")
 def double_servers(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare throughput when servers and clients double, from 1 to 2 servers and from 2 to 4."""
+    """Compare throughput or p95 when servers and clients double, from 1 to 2 and from 2 to 4."""
+    what, quantity = ("p95", P95) if claim.id == "F7-doubling" else ("throughput", QPS)
     tests = [
-        ratio(evidence, f"servers-{n}-{2 * n}", f"from {n} to {2 * n} servers", tests=2)
+        ratio(evidence, f"servers-{n}-{2 * n}", f"from {n} to {2 * n} servers", quantity, 2)
         for n in (1, 2)
     ]
-    return decide(claim, "throughput changes by a factor of", tests)
+    return decide(claim, f"{what} changes by a factor of", tests)
 
 
 @check(*_STEPS)
