@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -103,12 +104,14 @@ def test_other_work_beside_an_hour_leaves_its_cause_open(
 
 
 def test_a_host_of_which_nothing_is_known_is_not_called_quiet() -> None:
-    """Without the CPU of the processes, what varies may be other work."""
-    dataset = long_run(loss=0.1)
-    dataset.processes = dataset.processes.assign(run_id="another")
-    row = verdict(dataset, "F1-drift")
-    assert row.verdict == "not testable here"
-    assert "not known: what unrelated processes used" in row.reason
+    """Without the CPU of the processes, or of the hypervisor, what varies may be other work."""
+    unseen, stolen = long_run(loss=0.1), long_run(loss=0.1)
+    unseen.processes = unseen.processes.assign(run_id="another")
+    stolen.runs = stolen.runs.assign(host_steal_pct=math.nan)
+    for dataset in (unseen, stolen):
+        row = verdict(dataset, "F1-drift")
+        assert row.verdict == "not testable here"
+        assert "not known: what unrelated processes or the hypervisor took" in row.reason
 
 
 @pytest.mark.parametrize(("swing", "expected"), [(0.0, "reproduced"), (0.1, "contradicted")])

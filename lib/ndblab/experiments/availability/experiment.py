@@ -32,7 +32,8 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     servers, clients = max(size.servers), max(size.clients)
     if servers != 2:
         raise LabError(
-            "The faults act on two MySQL servers: a service with one cannot survive losing it",
+            "The faults act on two MySQL servers: a service with one cannot survive losing it, "
+            "and a third would be left out",
             found=f"--servers {servers}",
             expected="2",
             next_step="Drop the option --servers.",

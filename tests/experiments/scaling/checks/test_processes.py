@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -76,7 +77,10 @@ def test_without_a_rise_of_throughput_nothing_follows_it(rise: float, word: str)
     assert f"throughput grows by a factor of {rise:.1f}" in row.reason
 
 
-@pytest.mark.parametrize(("stolen", "word"), [(0.4, "reproduced"), (6.35, "not testable here")])
+@pytest.mark.parametrize(
+    ("stolen", "word"),
+    [(0.4, "reproduced"), (6.35, "not testable here"), (math.nan, "not testable here")],
+)
 def test_cpus_that_were_stolen_are_not_free(stolen: float, word: str) -> None:
     """A full host looks free while the hypervisor takes its CPUs."""
     one = {"qps": 1000.0, "host_steal_pct": stolen}

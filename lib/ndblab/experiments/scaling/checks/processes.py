@@ -85,11 +85,14 @@ def little_stolen(claim: Claim, evidence: Evidence) -> State:
 
     CPUs that it takes are not busy: a host that has used them up looks free.
     """
-    pct = max(
-        float(place(evidence, contrast, name).runs["host_steal_pct"].fillna(0.0).mean())
+    stolen_pct = [
+        place(evidence, contrast, name).runs["host_steal_pct"].mean()
         for contrast in of_claim(evidence, claim)
         for name in sides(evidence, contrast)
-    )
+    ]
+    if any(map(math.isnan, stolen_pct)):
+        raise MissingData("what the hypervisor took was not recorded")
+    pct = float(max(stolen_pct))
     words = f"the hypervisor took up to {significant(pct)} % of the host's CPUs"
     return demanded(pct <= STEAL_LIMIT_PCT, words, f"{STEAL_LIMIT_PCT:g} % or less")
 

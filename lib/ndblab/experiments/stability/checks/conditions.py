@@ -55,8 +55,8 @@ def quiet(claim: Claim, evidence: Evidence) -> State:
     """Unrelated processes and the hypervisor take too little to explain what varies."""
     runs = at_best(evidence)
     others = evidence.usage.of_others(runs, evidence.cpus)
-    if others.isna().any():
-        raise MissingData("what unrelated processes used beside the run was not recorded")
+    if others.isna().any() or runs["host_steal_pct"].isna().any():
+        raise MissingData("what unrelated processes or the hypervisor took was not recorded")
     others_pct = float(others.max())
     stolen_pct = float(runs["host_steal_pct"].mean())
     words = f"unrelated processes used {significant(others_pct)} % of the host's CPUs"
