@@ -17,7 +17,7 @@ def test_what_answers_say_of_another_day_is_what_the_recordings_show(quantity: s
     """After new recordings, `./lab bench days` prints the new numbers for `recordings.DAYS`."""
     apart = [pair for pair in days.pairs(quantity) if pair.hours >= days.APART_H]
     known = days.estimated(apart)
-    assert known.share == pytest.approx(DAYS[quantity].share, abs=0.02)
+    assert known[:2] == pytest.approx(DAYS[quantity][:2], abs=0.02)
     assert known.recordings >= DAYS[quantity].recordings
     held = [days._holds(pair, DAYS[quantity]) for pair in apart]
     # Of so few contrasts, some more than 5 % may lie outside by chance.
@@ -25,20 +25,23 @@ def test_what_answers_say_of_another_day_is_what_the_recordings_show(quantity: s
 
 
 @pytest.mark.parametrize("alike", [True, False])
-def test_on_a_simulated_day_effects_deviate_by_the_recorded_share(alike: bool) -> None:
-    """Of themselves, in a world of its own for each seed and day."""
-    parts = np.array([
-        [after / before - 1 for before, after in zip(
-            world.effects.values(), days.on_a_day(world, 1, alike).effects.values(), strict=True)]
-        for world in map(tuning.several, range(400))
-    ])  # fmt: skip
-    assert parts.std() == pytest.approx(DAYS["throughput"].share, rel=0.15)
-    assert np.isclose(np.ptp(parts, axis=1), 0).all() == alike
+def test_on_a_simulated_day_a_gain_deviates_as_recorded(alike: bool) -> None:
+    """That of all settings together, or of each by itself, which partly cancel out."""
+    worlds = [*map(tuning.several, range(600))]
+    both = [(world.effects, days.on_a_day(world, 1, alike).effects) for world in worlds]
+    before, after = (
+        np.array([[*effects.values()] for effects in day]) for day in zip(*both, strict=True)
+    )
+    moved, (floor, share, _) = after - before, DAYS["throughput"]
+    wanted = floor**2 + (share * before.sum(axis=1)) ** 2
+    ratio = (moved.sum(axis=1) ** 2 / wanted).mean() ** 0.5
+    assert (ratio == pytest.approx(1, rel=0.15)) == alike
+    assert 0.4 < ratio < 1.2
 
 
 def test_the_next_day_s_gain_lies_in_the_range_of_simulated_searches() -> None:
     """The interval of the hour holds it less often."""
-    interval, range_ = days.next_days(partial(tuning.handicap, "cheap"), 6, alike=True)
-    assert len(range_) == 6
-    assert sum(range_) >= 5
+    interval, range_ = days.next_days(partial(tuning.handicap, "cheap"), 10, alike=True)
+    assert len(range_) == 10
+    assert binomtest(sum(range_), 10, 0.95, alternative="less").pvalue > 0.05
     assert sum(interval) < sum(range_)

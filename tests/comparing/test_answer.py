@@ -21,7 +21,7 @@ FASTER = Judged(
 def test_the_answer_is_one_line_with_every_interval() -> None:
     """What is open is not called unchanged."""
     assert answer.sentence(FASTER) == (
-        "B is 4.1 % faster (+2.0 to +6.2 %). On another day, expect +1.1 to +9.5 %. "
+        "B is 4.1 % faster (+2.0 to +6.2 %). On another day, expect -8.6 to +20 %. "
         "p95 open (-3.0 to +2.0 %). CPU per query 2.0 % less (-3.5 to -1.0 %). "
         "14 minutes, 9 blocks, 9 cluster starts."
     )

@@ -124,7 +124,7 @@ def test_an_interval_of_all_recordings_together_is_called_so() -> None:
 
 def test_recorded_findings_of_several_recordings_say_which_interval_they_have() -> None:
     """Those that repeat a pooled claim say "together", those of a single recording do not."""
-    for name, together in (("shm-vs-tcp", True), ("connection-pool", False)):
+    for name, together in (("network-cost", True), ("connection-pool", False)):
         data = recorded.obtain(name)
         [first, *_] = answers.answer(name, verdict_tables.of(data), data).certain
         assert ("together)" in first) == together, first

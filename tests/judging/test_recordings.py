@@ -134,6 +134,16 @@ def test_what_was_measured_says_more_than_a_newer_recording_that_measured_nothin
         assert finding.numbers == numbers
 
 
+def test_an_interval_says_more_than_a_newer_value_without_one() -> None:
+    """Where none can test the claim, a recording that was cut short hides no longer one."""
+    longer, short = (
+        recordings.Recording("there", verdict.Finding(verdict.NOT_TESTABLE, "x", measured=v), {})
+        for v in (Estimate(0.2, 0.1, 0.3), Estimate(0.25))
+    )
+    for recorded in ([longer, short], [short, longer]):
+        assert recordings.together(CLAIM, recorded).measured.low == 0.1
+
+
 def test_equal_counts_have_no_error_and_unequal_ones_do() -> None:
     """27 threads in each of two recordings are 27 threads."""
 
@@ -153,7 +163,10 @@ def test_an_answer_names_the_recordings_with_a_clear_difference() -> None:
         return clauses.held(replace(newest, earlier=tuple(earlier)), "sockets")
 
     assert held(recording(0.8), recording(0.7)) == ", in each of 2 recordings (-20 and -30 %)"
-    assert held(recording(1.2), recording(0.7)).startswith(", clear in 1 of 2 recordings (+20 ")
+    both = held(recording(1.2), recording(0.7))
+    assert both == ", but recordings point both ways (+20 and -30 %)"
+    three = held(recording(0.8), recording(0.9), recording(0.7))
+    assert three == ", in each of 3 recordings (-20, -9.9, -30 %)"
     assert held(recording(0.7), recording(1.0)).startswith(". A difference is clear in 1 of 2 ")
     assert held(recording(0.7, starts=1)) == ", in one cluster start"
 

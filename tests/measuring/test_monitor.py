@@ -84,6 +84,15 @@ def test_the_cpu_of_a_process_is_that_of_each_window_inside_the_run():
     ]
 
 
+def test_a_last_reading_right_after_another_is_no_window():
+    """It would say that a busy process was idle, at a time that the other has already."""
+    samples = monitor.Samples({})
+    samples.watch("mysqld", 11, 4321)
+    for at_s, cpu_s in ((10, 2.5), (11, 3.5), (11.004, 3.5)):
+        samples.add({4321: ProcessUse(at_s, cpu_s, 1)}, host(at_s, 1))
+    assert list(samples.processes(10, 1)["cpu_pct"]) == [100]
+
+
 def test_a_node_that_was_restarted_goes_on_under_its_node_id():
     """The new process begins at no CPU time; no window has less than none."""
     samples = monitor.Samples({})

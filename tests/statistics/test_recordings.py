@@ -75,7 +75,7 @@ def test_the_range_of_another_day_adds_the_deviation_of_two_days() -> None:
     """By hand: t of 9 is 2.262, and two days differ by that times the root of 2 times 0.2 of the
     mean of their effects. Without an effect, the estimate's own interval remains.
     """
-    days = {"mine": Apart(0.2, 9)}
+    days = {"mine": Apart(0.0, 0.2, 9)}
     effect, half, part = 0.4, 0.05, 2.262 * 2**0.5 * 0.2
     towards, away = part * effect / (1 + part / 2), part * effect / (1 - part / 2)
     mean_of_days = effect + away / 2
@@ -92,6 +92,19 @@ def test_the_range_of_another_day_adds_the_deviation_of_two_days() -> None:
     assert tuple(recordings.another_day(none, "mine", days)) == pytest.approx(tuple(none))
 
 
+def test_any_effect_differs_between_days_by_a_floor() -> None:
+    """Also none, and where both parts count, the ends solve the equation of the docstring."""
+    floor, part = 2.262 * 2**0.5 * 0.04, 2.262 * 2**0.5 * 0.2
+    none = recordings.another_day(Estimate(1.0, 1.0, 1.0), "x", {"x": Apart(0.04, 0.0, 9)})
+    assert np.log(none[1:]) == pytest.approx((-floor, floor), rel=1e-3)
+    both = recordings.another_day(Estimate(1.5, 1.5, 1.5), "x", {"x": Apart(0.04, 0.2, 9)})
+    today = np.log(1.5)
+    for end in np.log(both[1:]):
+        assert (end - today) ** 2 == pytest.approx(
+            floor**2 + (part * (end + today) / 2) ** 2, rel=1e-3
+        )
+
+
 @pytest.mark.parametrize(("quantity", "low"), [("p95", 1.1), ("throughput", float("nan"))])
 def test_nothing_is_expected_of_what_is_unknown(quantity: str, low: float) -> None:
     """How p95 differs between days, or a ratio without an interval."""
@@ -99,20 +112,21 @@ def test_nothing_is_expected_of_what_is_unknown(quantity: str, low: float) -> No
 
 
 def test_the_deviation_between_days_is_found_in_effects_measured_twice() -> None:
-    """As a part of the effect; errors that explain the differences leave none."""
+    """The floor, and the part of the effect; errors that explain the differences leave none."""
     rng, number = np.random.default_rng(3), 4000
     effects, errors = rng.uniform(-1, 1, number), rng.uniform(0.01, 0.05, (2, number))
-    measured = effects * (1 + rng.normal(0, 0.2, (2, number))) + rng.normal(0, errors)
-    variances = (errors**2).sum(axis=0)
-    assert recordings.share(*measured, variances) == pytest.approx(0.2, rel=0.06)
-    assert recordings.share(*measured, variances + 1) == 0
+    days = rng.normal(0, np.hypot(0.05, 0.2 * effects), (2, number))
+    measured, variances = effects + days + rng.normal(0, errors), (errors**2).sum(axis=0)
+    assert recordings.between_days(*measured, variances) == pytest.approx((0.05, 0.2), rel=0.1)
+    assert recordings.between_days(*measured, variances + 1) == pytest.approx((0, 0), abs=1e-3)
 
 
 @pytest.mark.parametrize("effect", [0.1, 0.9])
 def test_the_range_holds_95_percent_of_other_days(effect: float) -> None:
     """Days deviate as they do in the recordings, and so does the day of measurement."""
     rng, draws, error = np.random.default_rng(8), 2000, 0.01
-    first, second = effect * (1 + rng.normal(0, recordings.DAYS["throughput"].share, (2, draws)))
+    floor, share, _ = recordings.DAYS["throughput"]
+    first, second = effect + rng.normal(0, np.hypot(floor, share * effect), (2, draws))
     held = []
     for mean, then in zip(first + rng.normal(0, error, draws), second, strict=True):
         ratio = Estimate(*np.exp([mean, mean - 1.96 * error, mean + 1.96 * error]))

@@ -32,6 +32,8 @@ APART_H = 6.0
 """Recordings that began this far apart count as of two days. Of those in this repository, none are
 between 2 and 9 hours apart."""
 
+_SAME_DAY = Apart(0.0, 0.0, 1)
+
 
 class Pair(NamedTuple):
     """A contrast measured twice: the logarithm of its ratio each time, and its variance.
@@ -61,16 +63,17 @@ def _of(quantity: str, apart: list[Pair], near: list[Pair]) -> list[Row]:
     known = estimated(apart)
     others = {p.recordings: estimated(apart, without=p.recordings) for p in apart}
     held = {
-        "the hour's interval": [_holds(p, Apart(0.0, 1)) for p in apart],
+        "the hour's interval": [_holds(p, _SAME_DAY) for p in apart],
         "the range": [_holds(p, known) for p in apart],
         "the range, from other recordings alone,": [_holds(p, others[p.recordings]) for p in apart],
-        f"closer than {APART_H:.0f} hours, the interval": [_holds(p, Apart(0.0, 1)) for p in near],
+        f"closer than {APART_H:.0f} hours, the interval": [_holds(p, _SAME_DAY) for p in near],
     }
     note = f"{len(apart)} contrasts of {known.recordings} pairs of recordings, "
     note += f"{min(p.hours for p in apart):.0f} to {max(p.hours for p in apart):.0f} hours apart"
     return [
-        Row(f"{quantity}: deviation between days, of the effect", (100 * known.share,), "%",
+        Row(f"{quantity}: deviation between days, of any effect", (100 * known.floor,), "%",
             note=note),
+        Row(f"{quantity}: and in proportion to the effect", (100 * known.share,), "%"),
         *(Row(f"{quantity}: {what} holds what came later", (100 * float(np.mean(which)),), "%",
               note=f"{sum(which)} of {len(which)}")
           for what, which in held.items()),
@@ -82,8 +85,8 @@ def estimated(pairs: Collection[Pair], without: tuple[str, ...] = ()) -> Apart:
     mine = [pair for pair in pairs if pair.recordings != without]
     columns = ([p.earlier.value for p in mine], [p.later.value for p in mine],
                [p.variance for p in mine])  # fmt: skip
-    share = recordings.share(*map(np.array, columns))
-    return Apart(share, len({pair.recordings for pair in mine}))
+    parts = recordings.between_days(*map(np.array, columns))
+    return Apart(*parts, len({pair.recordings for pair in mine}))
 
 
 def pairs(quantity: str) -> list[Pair]:
@@ -177,16 +180,18 @@ def next_days(
 
 
 def on_a_day(world: World, day: int, alike: bool) -> World:
-    """Return a world as it is on one day: its effects deviate as recorded, by parts of themselves.
+    """Return a world as it is on one day: its effects deviate as recorded.
 
     Parameters
     ----------
-    alike : whether all effects deviate by the same part, or each by one of its own.
+    alike : whether all effects deviate by the same part of themselves, or each by one of its own.
     """
-    rng = np.random.default_rng([world.seed, 11, day])
-    scale = recordings.DAYS["throughput"].share / math.sqrt(FREEDOM / (FREEDOM - 2))
-    parts = scale * rng.standard_t(FREEDOM, len(world.effects))
-    parts = np.full_like(parts, parts[0]) if alike and len(parts) else parts
-    changed = zip(world.effects.items(), parts, strict=True)
-    effects = {of: effect * (1 + float(part)) for (of, effect), part in changed}
+    rng, number = np.random.default_rng([world.seed, 11, day]), len(world.effects)
+    draws = rng.standard_t(FREEDOM, (2, number)) / math.sqrt(FREEDOM / (FREEDOM - 2))
+    draws = np.repeat(draws[:, :1], number, axis=1) if alike else draws
+    apart = recordings.DAYS["throughput"]
+    # The floor is that of a whole configuration.
+    floor = apart.floor / max(1, number) ** (1.0 if alike else 0.5)
+    changed = zip(world.effects.items(), *draws.tolist(), strict=True)
+    effects = {of: effect * (1 + apart.share * x) + floor * y for (of, effect), x, y in changed}
     return World(effects, world.seed)

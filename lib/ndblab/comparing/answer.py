@@ -126,7 +126,7 @@ def another_day(ratio: Estimate, goal: str = "throughput") -> str:
     """Say in which range a change is expected on another day; empty where nothing is known of that.
 
     >>> another_day(Estimate(1.14, 1.09, 1.19))
-    'on another day, expect +4.9 to +34 %'
+    'on another day, expect -0.77 to +35 %'
     """
     expected = recordings.another_day(ratio, goal)
     if not expected.bounded:

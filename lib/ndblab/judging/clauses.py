@@ -105,19 +105,24 @@ def held(
 def in_recordings(ratios: Sequence[Estimate]) -> str:
     """Write in how many recordings a ratio clearly differs from 1 the same way as in the newest.
 
-    Each recording counts by itself; the value of each follows, the newest last. Where the newest
-    decides nothing, the last that does is counted. Nothing for a single recording, or if none
-    differs clearly.
+    Each recording counts by itself; the value of each follows, the newest last, and whether they
+    lie on both sides of 1. Where the newest decides nothing, the last that does is counted.
+    Nothing for a single recording, or if none differs clearly.
     """
     clear = [_side(ratio) for ratio in ratios if _side(ratio)]
     if len(ratios) < 2 or not clear:
         return ""
     agree, every = clear.count(clear[-1]), len(ratios)
-    values = listed(change(ratio.value) for ratio in ratios).replace(" % ", " ").replace(" %,", ",")
-    values = values.replace(" times ", " ").replace(" times,", ",")
+    # Without "and", so that a sentence on three recordings is no longer than 30 words.
+    joined = " and " if every == 2 else ", "
+    values = joined.join(change(ratio.value) for ratio in ratios)
+    for unit in (" %", " times"):
+        values = values.replace(f"{unit}{joined}", joined)
     which = "in each" if agree == every else f"clear in {agree}"
     if not _side(ratios[-1]):
         return f". A difference is {which} of {every} recordings ({values})"
+    if min(ratio.value for ratio in ratios) < 1 < max(ratio.value for ratio in ratios):
+        return f", but recordings point both ways ({values})"
     return f", {which} of {every} recordings ({values})"
 
 

@@ -89,9 +89,7 @@ def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
     known = _known(recorded)
     tested = [recording for recording in known if recording.finding.verdict in TESTED]
     if not tested:
-        # A recording that measured it says more than a newer one that did not.
-        measured = [one for one in known if not math.isnan(one.finding.measured.value)]
-        return _named(measured[-1] if measured else known[-1], recorded)
+        return _named(_telling(known), recorded)
     finding = _named(tested[0], recorded) if len(tested) == 1 else _pooled(claim, tested)
     hosts = sorted({recording.host for recording in tested if recording.host})
     on = f" on {listed(hosts)}" if len(hosts) > 1 else ""
@@ -114,6 +112,13 @@ def together(claim: Claim, recorded: Sequence[Recording]) -> Finding:
     held += [count(starts, "cluster start")] if starts else []
     held += [count(trials, "run")] if trials else []
     return replace(finding, held=", ".join(held), trials=trials or None)
+
+
+def _telling(known: Sequence[Recording]) -> Recording:
+    """Return the newest recording with an interval, or else with a value, or else the newest."""
+    bounded = [one for one in known if one.finding.measured.bounded]
+    measured = [one for one in known if not math.isnan(one.finding.measured.value)]
+    return (bounded or measured or known)[-1]
 
 
 def _known(recorded: Sequence[Recording]) -> Sequence[Recording]:

@@ -94,7 +94,11 @@ class Samples:
             self._newest[key] = newest_first[0]
 
     def processes(self, began: float, duration_s: float) -> pd.DataFrame:
-        """Return the table `processes` of a run; windows that reach beyond it are left out."""
+        """Return the table `processes` of a run; windows that reach beyond it are left out.
+
+        So is a window of less than a quarter of a second, which the last reading may end: its CPU
+        time is too coarse.
+        """
         import pandas as pd
 
         columns = ["at", "role", "node_id", "cpu_s", "rss_bytes"]
@@ -105,6 +109,7 @@ class Samples:
         raw["t_s"] = (raw["at"] - began).round(2)
         slack = INTERVAL_S / 4
         inside = (raw["t_s"] - window_s >= -slack) & (raw["t_s"] <= duration_s + slack)
+        inside &= window_s >= slack
         return raw.loc[inside, ["t_s", "role", "node_id", "cpu_pct", "rss_bytes"]]
 
     def ndb_threads(self, began: float, duration_s: float) -> pd.DataFrame:

@@ -51,10 +51,12 @@ def test_the_title_names_the_clients_of_each_side() -> None:
 
 
 def test_an_earlier_recording_that_decided_the_opposite_is_no_agreement() -> None:
-    """Like one that decided nothing, it is named; one that agrees is not."""
-    once = title(drawn({}, earlier=[("25-over-35", 0.5, 0.6), ("25-over-50", 1.5, 1.6)]))
-    assert "35 % in this recording only" in once
-    assert "50 % in this" not in once
+    """Like one that decided nothing, it is named, even if a third agrees."""
+    apart, agrees = ("25-over-35", 0.5, 0.6), ("25-over-35", 1.5, 1.6)
+    for earlier in ([apart], [apart, agrees]):
+        some = title(drawn({}, earlier=[*earlier, ("25-over-50", 1.5, 1.6)]))
+        assert "35 % in some recordings only" in some
+        assert "50 % in some" not in some
 
 
 def test_whiskers_are_whole_unless_they_would_squeeze_the_lines() -> None:

@@ -62,7 +62,7 @@ def test_the_answer_is_the_search_s_own_sentence():
     said = str(answers.answer("tune", pd.DataFrame(), over(WINNER)))
     assert "brief's configuration" in said
     assert "14 % more queries/s (9 to 19 %)" in said
-    assert "on another day, expect +4.9 to +34 %" in said
+    assert "on another day, expect -0.77 to +35 %" in said
     assert "p95 8 % less (3 to 13 %)" in said
     assert said.endswith("For that, the MySQL servers are restarted.")
     assert "a gain of more than 4.0 % is excluded" in str(

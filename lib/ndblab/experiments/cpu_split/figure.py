@@ -23,7 +23,7 @@ from ndblab.statistics import contrasts, intervals, ratio_tables
 _LAW = Look("utilisation law", style.QUIET)
 _CLIENTS = ((style.THROUGHPUT, "o"), (style.ORANGE, "s"), (style.VIOLET, "^"))
 """Looks of the largest numbers of clients; fewer of them leave CPUs unused."""
-_ONCE = " in this recording only"
+_SOME = " in some recordings only"
 _AROUND_PCT = 4.0
 _ASIDE_PCT = 0.35
 """How far lines are moved apart, so that their whiskers do not cover each other."""
@@ -154,8 +154,8 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> 
         for verb, of, where in (
             ("loses to", loses & sure, ""),
             ("beats", wins & sure, ""),
-            ("loses to", loses & ~sure, _ONCE),
-            ("beats", wins & ~sure, _ONCE),
+            ("loses to", loses & ~sure, _SOME),
+            ("beats", wins & ~sure, _SOME),
             ("shows no clear gain over", ~wins & ~loses, ""),
         )
         if of.any()
