@@ -139,10 +139,8 @@ def between_days(
         expected = variances + 2 * floor**2 + 2 * (share * effects) ** 2 + math.ulp(1.0)
         return float((np.log(expected) + squares / expected).mean())
 
-    found = scipy.optimize.minimize(unlikely, _FIRST_GUESS, method="Nelder-Mead",
-                                    bounds=[(0, None)] * 2)  # fmt: skip
+    found = scipy.optimize.minimize(
+        unlikely, (0.05, 0.2), method="Nelder-Mead", bounds=[(0, None)] * 2
+    )
     floor, share = found.x
     return float(floor), float(share)
-
-
-_FIRST_GUESS = 0.05, 0.2
