@@ -37,11 +37,14 @@ def test_on_a_simulated_day_a_gain_deviates_as_recorded(alike: bool) -> None:
     ratio = (moved.sum(axis=1) ** 2 / wanted).mean() ** 0.5
     assert (ratio == pytest.approx(1, rel=0.15)) == alike
     assert 0.4 < ratio < 1.2
+    # Alike, what each moves by is a straight line over the effects.
+    slopes = np.diff(moved, axis=1) / np.diff(before, axis=1)
+    assert np.isclose(np.ptp(slopes, axis=1), 0, atol=1e-6).all() == alike
 
 
 def test_the_next_day_s_gain_lies_in_the_range_of_simulated_searches() -> None:
     """The interval of the hour holds it less often."""
-    interval, range_ = days.next_days(partial(tuning.handicap, "cheap"), 10, alike=True)
-    assert len(range_) == 10
-    assert binomtest(sum(range_), 10, 0.95, alternative="less").pvalue > 0.05
+    interval, range_ = days.next_days(partial(tuning.handicap, "cheap"), 12, alike=True)
+    assert len(range_) == 12
+    assert sum(range_) >= 10
     assert sum(interval) < sum(range_)
