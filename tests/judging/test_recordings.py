@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from made_up import BY_ID, Double, contrasted, double
@@ -160,15 +161,25 @@ def test_an_answer_names_the_recordings_with_a_clear_difference() -> None:
 
     def held(*recorded: Double) -> str:
         *earlier, newest = recorded
-        return clauses.held(replace(newest, earlier=tuple(earlier)), "sockets")
+        return clauses.held("less", replace(newest, earlier=tuple(earlier)), "sockets")
 
-    assert held(recording(0.8), recording(0.7)) == ", in each of 2 recordings (-20 and -30 %)"
-    both = held(recording(1.2), recording(0.7))
-    assert both == ", but recordings point both ways (+20 and -30 %)"
+    assert held(recording(0.8), recording(0.7)) == "less, in each of 2 recordings (-20 and -30 %)"
     three = held(recording(0.8), recording(0.9), recording(0.7))
-    assert three == ", in each of 3 recordings (-20, -9.9, -30 %)"
-    assert held(recording(0.7), recording(1.0)).startswith(". A difference is clear in 1 of 2 ")
-    assert held(recording(0.7, starts=1)) == ", in one cluster start"
+    assert three == "less, in each of 3 recordings (-20, -9.9, -30 %)"
+    assert held(recording(0.7), recording(1.0)).startswith("less. A difference is clear in 1 of 2 ")
+    assert held(recording(0.7, starts=1)) == "less, in one cluster start"
+
+
+def test_what_recordings_disagree_on_is_no_finding() -> None:
+    """The newest says 30 % less, another 20 % more: the answer decides nothing."""
+    earlier = recording(1.2), recording(1.3)
+    text = clauses.held("less", replace(recording(0.7), earlier=earlier), "sockets")
+    assert text == "less, earlier +20 and +30 %"
+    answer = clauses.compose([text], pd.DataFrame())
+    assert not answer.certain
+    assert str(answer) == f"Nothing is decided yet. Recordings disagree: {text}."
+    agreed = clauses.held("less", replace(recording(0.7), earlier=(recording(0.9),)), "sockets")
+    assert clauses.compose([agreed], pd.DataFrame()).certain == (agreed,)
 
 
 def test_a_recording_that_cannot_test_the_claim_does_not_count() -> None:

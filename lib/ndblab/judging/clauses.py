@@ -52,6 +52,12 @@ class Untestable(str):
     __slots__ = ()
 
 
+class Disagreement(str):
+    """What the newest recording clearly shows and another turns round, with the others' values."""
+
+    __slots__ = ()
+
+
 def under_quotas(changes: Iterable[str]) -> Untestable:
     """Write what more servers did where each brings a quota: the quotas decide that."""
     return Untestable(
@@ -81,15 +87,22 @@ def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
 
 
 def held(
-    data: Dataset, contrast: str, ratio_of: Callable[[Dataset], Estimate] | None = None
+    finding: str,
+    data: Dataset,
+    *compared: str,
+    ratio_of: Callable[[Dataset], Estimate] | None = None,
 ) -> str:
-    """Write in how many recordings a contrast clearly differs the same way as in the newest.
+    """Add to a finding of the newest recording in how many it clearly holds.
 
-    For a single recording, or without a clear difference, write what `within_one_start` writes.
+    For a single recording, or without a clear difference, add what `within_one_start` writes.
+    Where another recording's value lies on the other side of 1, the result is a `Disagreement`:
+    a question, and no finding.
 
     Parameters
     ----------
-    ratio_of : returns a recording's ratio, or raises MissingData; that of throughput by default.
+    compared : the contrast that the finding is about; none for a sweep.
+    ratio_of : returns a recording's ratio, or raises MissingData; by default that of the
+        contrast's throughput.
     """
     ratios = []
     for recording in (*data.earlier, data):
@@ -97,33 +110,30 @@ def held(
             ratios.append(
                 ratio_of(recording)
                 if ratio_of
-                else contrasts.ratio(contrasts.log_ratios(recording.slices, contrast))
+                else contrasts.ratio(contrasts.log_ratios(recording.slices, *compared))
             )
-    return in_recordings(ratios) or within_one_start(data.slices, contrast)
-
-
-def in_recordings(ratios: Sequence[Estimate]) -> str:
-    """Write in how many recordings a ratio clearly differs from 1 the same way as in the newest.
-
-    Each recording counts by itself; the value of each follows, the newest last, and whether they
-    lie on both sides of 1. Where the newest decides nothing, the last that does is counted.
-    Nothing for a single recording, or if none differs clearly.
-    """
     clear = [_side(ratio) for ratio in ratios if _side(ratio)]
     if len(ratios) < 2 or not clear:
-        return ""
+        return finding + within_one_start(data.slices, *compared)
+    # Each recording counts by itself. Where the newest decides nothing, the last that does counts.
     agree, every = clear.count(clear[-1]), len(ratios)
+    which = "in each" if agree == every else f"clear in {agree}"
+    counted = f"{which} of {every} recordings ({_values(ratios)})"
+    if not _side(ratios[-1]):
+        return f"{finding}. A difference is {counted}"
+    if min(ratio.value for ratio in ratios) < 1 < max(ratio.value for ratio in ratios):
+        return Disagreement(f"{finding}, earlier {_values(ratios[:-1])}")
+    return f"{finding}, {counted}"
+
+
+def _values(ratios: Sequence[Estimate]) -> str:
+    """List changes, the unit named once."""
     # Without "and", so that a sentence on three recordings is no longer than 30 words.
-    joined = " and " if every == 2 else ", "
+    joined = " and " if len(ratios) == 2 else ", "
     values = joined.join(change(ratio.value) for ratio in ratios)
     for unit in (" %", " times"):
         values = values.replace(f"{unit}{joined}", joined)
-    which = "in each" if agree == every else f"clear in {agree}"
-    if not _side(ratios[-1]):
-        return f". A difference is {which} of {every} recordings ({values})"
-    if min(ratio.value for ratio in ratios) < 1 < max(ratio.value for ratio in ratios):
-        return f", but recordings point both ways ({values})"
-    return f", {which} of {every} recordings ({values})"
+    return values
 
 
 def _side(ratio: Estimate) -> int:
@@ -141,10 +151,11 @@ class Answer:
     constructed: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     incomparable: tuple[str, ...] = ()
+    disagreed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         ruled_out = self.untestable or self.constructed or self.incomparable
-        return bool(self.certain or self.open or ruled_out)
+        return bool(self.certain or self.open or self.disagreed or ruled_out)
 
     def __str__(self) -> str:
         return " ".join(_sentences(self))
@@ -166,8 +177,9 @@ class Answer:
     def brief(self, lines: int = 2, columns: int = 100) -> str:
         """Return the answer in at most `lines` lines, if its first clauses fit.
 
-        What does not fit is left out: first what is ruled out and the advice, then the last open
-        clauses, then the last certain ones. The omitted open and certain clauses are counted.
+        What does not fit is left out: first what recordings disagree on, what is ruled out and
+        the advice, then the last open clauses, then the last certain ones. The omitted open and
+        certain clauses are counted.
         """
         shown, left_out = self, [0, 0]
         if self.certain or self.open:
@@ -187,9 +199,10 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
     """Choose the text of each clause by the verdict of its claim; plain texts are certain."""
     rows = {row.id: row for row in table.itertuples()} if "id" in table else {}
     certain, unsure, untestable, constructed, advice, incomparable = [], [], [], [], [], []
+    disagreed: list[str] = []
     for clause in clauses:
         if isinstance(clause, str):
-            kinds = {Advice: advice, Untestable: untestable}
+            kinds = {Advice: advice, Untestable: untestable, Disagreement: disagreed}
             kinds.get(type(clause), certain).append(str(clause))
             continue
         row = rows.get(clause.id)
@@ -205,7 +218,8 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
         }.get(word, (None, ""))
         if group is not None:
             group.append(text.format_map(_numbers(row)))
-    return Answer(*map(tuple, (certain, unsure, untestable, constructed, advice, incomparable)))
+    kept = certain, unsure, untestable, constructed, advice, incomparable, disagreed
+    return Answer(*map(tuple, kept))
 
 
 def _numbers(row: Any) -> dict[str, str]:
@@ -236,11 +250,12 @@ def _lines(answer: Answer, left_out: Iterable[int], columns: int) -> int:
 def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Iterable[str]:
     more = [count(more_certain, "more finding")] * (more_certain > 0)
     yield from map(sentence, [*answer.certain, *more])
-    if not answer.certain and (answer.open or more_open):
+    if not answer.certain and (answer.open or answer.disagreed or more_open):
         yield "Nothing is decided yet."
     yield from _lists("Open", "Also open", answer.open, listed)
     if more_open:
         yield f"{'Also open' if answer.open else 'Open'}: {count(more_open, 'question')}."
+    yield from _lists("Recordings disagree", "They also disagree", answer.disagreed, "; ".join)
     yield from _lists("Not testable here", "Also not testable", answer.untestable, "; ".join)
     yield from _lists("Not comparable", "Also not comparable", answer.incomparable, "; ".join)
     constructed = "By construction, so no finding"

@@ -14,9 +14,9 @@ def answered(dataset: Double) -> answers.Answer:
     return answers.answer("connection-pool", judge.judge(dataset, IDS, CLAIMS), dataset)
 
 
-def measured(blocks: int) -> Double:
+def measured(blocks: int, gain: float = 0.9) -> Double:
     dataset = double(lambda n, c: 100.0)
-    for name, ratio in (("pools-1-8", 0.9), ("pools-1-8-share", 0.8), ("pools-8-16", 1.0)):
+    for name, ratio in (("pools-1-8", gain), ("pools-1-8-share", 0.8), ("pools-8-16", 1.0)):
         sides = {"a": (1, 32, {"qps": 1000 * ratio}), "b": (1, 32, {"qps": 1000.0})}
         dataset = contrasted(dataset, name, sides, blocks=blocks)
     return dataset
@@ -47,3 +47,13 @@ def test_a_host_that_binds_its_servers_divides_its_cpus():
 def test_nothing_is_certain_before_there_is_an_interval():
     """One block has a ratio, but no interval."""
     assert not answered(measured(1)).certain
+
+
+def test_nothing_is_advised_where_recordings_disagree():
+    """A larger pool loses in the newest recording and gains in the one before."""
+    answer = answered(replace(measured(9), earlier=(measured(9, gain=1.2),)))
+    assert [text.split(" gave ")[1] for text in answer.disagreed] == [
+        "9.8 % fewer queries than 1 (8.2 to 11 %), earlier +20 %"
+    ]
+    assert not answer.advice
+    assert answered(measured(9)).advice

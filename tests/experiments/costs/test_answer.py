@@ -33,7 +33,9 @@ def test_it_is_said_in_how_many_recordings_a_finding_holds():
     assert " % fewer queries than one (" in both
     assert "), in each of 2 recordings (-16 and -16 %). A query took" in both
     apart = said(world.dataset(world.dataset(dearer=-0.01)))
-    assert "), but recordings point both ways (" in apart
+    disagreed = "Recordings disagree: with point selects, 64 clients and undivided CPUs, 16 servers"
+    assert f"{disagreed} did 16 % fewer queries than one (" in apart
+    assert "undivided CPUs, 16 servers: a query took 19 % more CPU" in apart
 
 
 def test_cheaper_queries_are_said_as_clearly():

@@ -9,7 +9,7 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.formatting import count, less_or_more, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, held
+from ndblab.judging.clauses import Advice, Clause, Disagreement, held
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import contrasts
 
@@ -56,8 +56,9 @@ def _measured(dataset: Dataset) -> Iterator[str]:
         if ratio.bounded:
             words = "fewer queries than 1", "more queries than 1"
             did = less_or_more(*ratio, *words)
-            of = held(dataset, name)
-            yield f"{where}, ndb_cluster_connection_pool=8 gave {did}{of}"
-            if name == "pools-1-8" and ratio.high < 1:
+            finding = held(f"{where}, ndb_cluster_connection_pool=8 gave {did}", dataset, name)
+            yield finding
+            lost = ratio.high < 1 and not isinstance(finding, Disagreement)
+            if name == "pools-1-8" and lost:
                 few = "only " * (cpus < _JUDGED_FROM_CPUS)
                 yield Advice(f"With {few}{plain(cpus)} CPUs, leave it at 1, the default")

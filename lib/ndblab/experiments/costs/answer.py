@@ -14,7 +14,7 @@ from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
 from ndblab.formatting import change, count, less_or_more, listed, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, held, within_one_start
+from ndblab.judging.clauses import Advice, Disagreement, held, within_one_start
 from ndblab.statistics.estimate import Estimate
 
 _MOST_BUSY_PCT = 90
@@ -48,12 +48,21 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             servers, _, fewer = more.partition(" instead of ")
             than = "one" if fewer == "1" else fewer
             did = less_or_more(*qps, *(f"{much} {than}" for much in _MUCH))
-            yield (
-                f"with {load.format(clients.removesuffix(' in all'))}, {servers} did {did}"
-                f"{held(data, name)}. A query took {_changed(cost, 'CPU')}"
-                f"{'' if means in ('', said) else f'. {means}'}"
-            )
-            said, load = means, "{}"
+            where = f"with {load.format(clients.removesuffix(' in all'))}, {servers}"
+            consequence = "" if means in ("", said) else f". {means}"
+            finding = held(f"{where} did {did}", data, name)
+            yield from _with_cost(finding, where, _changed(cost, "CPU"), consequence)
+            load = "{}"
+            said = said if isinstance(finding, Disagreement) else means
+
+
+def _with_cost(finding: str, where: str, cost: str, consequence: str) -> Iterator[str]:
+    """Say what throughput did and what a query cost; apart where recordings disagree on one."""
+    if isinstance(finding, Disagreement):
+        yield finding
+        yield f"{where}: a query took {cost}"
+    else:
+        yield f"{finding}. A query took {cost}{consequence}"
 
 
 def _consequence(cost: Estimate, qps: Estimate) -> str:
@@ -130,11 +139,10 @@ def _past(data: Dataset) -> Iterator[str]:
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
-            yield (
-                f"one server, {analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
-                f"{held(data, name)}. A query took {_changed(cost, 'CPU of mysqld')}. "
-                f"{_advice(qps)}"
-            )
+            where = f"one server, {analysis.sides(data.slices, name)}"
+            finding = held(f"{where}: {_changed(qps, 'throughput')}", data, name)
+            cost_text = _changed(cost, "CPU of mysqld")
+            yield from _with_cost(finding, where, cost_text, f". {_advice(qps)}")
 
 
 def _advice(qps: Estimate) -> str:

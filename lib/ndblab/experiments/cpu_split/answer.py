@@ -14,9 +14,10 @@ from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
 from ndblab.formatting import count, less_or_more
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, held, in_recordings, within_one_start
+from ndblab.judging.clauses import Advice, Clause, Disagreement, held
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import ratio_tables
+from ndblab.statistics.estimate import Estimate
 
 _AT = SHARES_PCT.index(QUARTER_PCT)
 BESIDE = SHARES_PCT[_AT - 1], SHARES_PCT[_AT + 1]
@@ -52,7 +53,7 @@ def _compared(dataset: Dataset) -> Iterator[str]:
                 f"{many} a share of {pct} %" for many in ("fewer queries than", "more queries than")
             )
             did = less_or_more(row.ratio, row.low, row.high, *words)
-            yield f"a quarter for data nodes gave {did}{held(dataset, row.contrast)}"
+            yield held(f"a quarter for data nodes gave {did}", dataset, row.contrast)
 
 
 def _clients(dataset: Dataset) -> Iterator[str]:
@@ -72,16 +73,16 @@ def _undivided(dataset: Dataset) -> Iterator[str]:
     newest = analysis.undivided_over_best(dataset.runs)
     if not newest.bounded:
         return
-    ratios = []
-    for recording in dataset.earlier:
-        with contextlib.suppress(MissingData):
-            ratios.append(analysis.undivided_over_best(recording.runs))
     words = "fewer queries than the best division", "more queries than the best division"
     did = less_or_more(*newest, *words)
-    of = in_recordings([*ratios, newest]) or within_one_start(dataset.slices)
-    yield f"undivided CPUs gave {did}{of}"
-    if newest.low > 1:
+    finding = held(f"undivided CPUs gave {did}", dataset, ratio_of=_undivided_over_best)
+    yield finding
+    if newest.low > 1 and not isinstance(finding, Disagreement):
         yield Advice("Leave CPUs undivided where nothing forces a division")
+
+
+def _undivided_over_best(data: Dataset) -> Estimate:
+    return analysis.undivided_over_best(data.runs)
 
 
 def _expected(dataset: Dataset) -> Iterator[str]:

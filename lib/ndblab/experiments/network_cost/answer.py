@@ -9,7 +9,7 @@ import pandas as pd
 from ndblab.dataset import Dataset
 from ndblab.formatting import less_or_more
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, held
+from ndblab.judging.clauses import Advice, Clause, Disagreement, held
 from ndblab.statistics import ratio_tables
 
 _SERVERS = {
@@ -41,13 +41,16 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
     namespaces = dataset.manifest.get("namespaces")
     where = "in other namespaces" if namespaces else "on other hosts"
+    agreed = True
     for name, beside in _SERVERS.items():
         if name in ratios.index:
             words = ("fewer queries than", "more queries than")
             ends = ratios.loc[name, ["ratio", "low", "high"]]
             did = less_or_more(*ends, *(f"{many} {beside}" for many in words))
-            yield f"servers {where} did {did}{held(dataset, name)}"
-    costs = (ratios.reindex(list(_SERVERS))["high"] < 1).all()
+            finding = held(f"servers {where} did {did}", dataset, name)
+            agreed &= not isinstance(finding, Disagreement)
+            yield finding
+    costs = agreed and (ratios.reindex(list(_SERVERS))["high"] < 1).all()
     # Namespaces share their CPUs, and quotas give each process the same anywhere: both hide what a
     # server beside a data node takes from it.
     if costs and not namespaces and dataset.budget != "scaled":

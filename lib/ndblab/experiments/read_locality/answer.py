@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.error import MissingData
 from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
 from ndblab.formatting import moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, held, in_recordings, within_one_start
+from ndblab.judging.clauses import Advice, Clause, Disagreement, held
 from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
 
 _GAINS = {
     READ_BACKUP: "reading every replica instead of the primary one",
@@ -68,12 +72,14 @@ def _gained(dataset: Dataset) -> Iterator[str]:
     for name, ratio in ratios.items():
         if ratio.bounded:
             did = moved(*ratio, "throughput")
-            yield f"{_where(dataset)}, {_GAINS[name]} {did}{held(dataset, name)}"
-    if ratios[FULLY_REPLICATED].low > 1:
-        yield Advice(
-            "Fully replicate tables that are read often and rarely written: the manual says that "
-            "every data node then writes each of their rows"
-        )
+            finding = held(f"{_where(dataset)}, {_GAINS[name]} {did}", dataset, name)
+            yield finding
+            gained = ratio.low > 1 and not isinstance(finding, Disagreement)
+            if name == FULLY_REPLICATED and gained:
+                yield Advice(
+                    "Fully replicate tables that are read often and rarely written: the manual "
+                    "says that every data node then writes each of their rows"
+                )
 
 
 def _where(dataset: Dataset) -> str:
@@ -84,12 +90,17 @@ def _where(dataset: Dataset) -> str:
 def _slower(dataset: Dataset) -> Iterator[str]:
     """State the ratios of p95 latency that are clear in the newest recording, likewise."""
     for name, gain in _GAINS.items():
-        ratios = [
-            contrasts.measured_ratio(recording.slices, name, "latency_p95_ms")
-            for recording in (*dataset.earlier, dataset)
-        ]
-        newest = ratios[-1]
-        if newest.low > 1 or newest.high < 1:
-            known = [ratio for ratio in ratios if ratio.bounded]
-            of = in_recordings(known) or within_one_start(dataset.slices, name)
-            yield f"{_where(dataset)}, {gain} {moved(*newest, 'p95')}{of}"
+        ratio_of = functools.partial(_p95_ratio, name)
+        with contextlib.suppress(MissingData):
+            newest = ratio_of(dataset)
+            if newest.low > 1 or newest.high < 1:
+                did = f"{_where(dataset)}, {gain} {moved(*newest, 'p95')}"
+                yield held(did, dataset, name, ratio_of=ratio_of)
+
+
+def _p95_ratio(contrast: str, data: Dataset) -> Estimate:
+    """Return the ratio of p95 latency in a contrast; MissingData without an interval."""
+    ratio = contrasts.measured_ratio(data.slices, contrast, "latency_p95_ms")
+    if not ratio.bounded:
+        raise MissingData(f"no interval of p95 latency in the contrast {contrast}")
+    return ratio

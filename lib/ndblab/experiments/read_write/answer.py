@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +16,7 @@ from ndblab.formatting import change, moved, plain
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, held, under_quotas
 from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
 
 
 @answers("read-write")
@@ -53,8 +55,9 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
         quota = ", under CPU quotas" if dataset.budget == "scaled" else ""
-        of = _held(dataset, variations.LOOKUPS)
-        yield f"IN lists of {keys} keys looked up {ratio}{quota}{of}"
+        yield _held(
+            f"IN lists of {keys} keys looked up {ratio}{quota}", dataset, variations.LOOKUPS
+        )
         yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 
@@ -73,12 +76,17 @@ def _throughputs(dataset: Dataset) -> Iterator[str]:
         subjects = {variations.PROCESSES: subjects[variations.PROCESSES]}
     for contrast, subject in subjects.items():
         if ratio := _ratio(dataset, contrast):
-            yield f"{subject} {ratio}{_held(dataset, contrast)}"
+            yield _held(f"{subject} {ratio}", dataset, contrast)
 
 
-def _held(dataset: Dataset, contrast: str) -> str:
-    """Write in how many recordings the ratio of a contrast is clear."""
-    return held(dataset, contrast, lambda data: variations.ratio(data.slices, contrast))
+def _held(finding: str, dataset: Dataset, contrast: str) -> str:
+    """Add in how many recordings the ratio of a contrast is clear."""
+    ratio_of = functools.partial(_ratio_of, contrast)
+    return held(finding, dataset, contrast, ratio_of=ratio_of)
+
+
+def _ratio_of(contrast: str, data: Dataset) -> Estimate:
+    return variations.ratio(data.slices, contrast)
 
 
 def _ratio(dataset: Dataset, contrast: str) -> str:

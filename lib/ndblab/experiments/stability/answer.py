@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
@@ -11,7 +12,7 @@ from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability import control
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.formatting import count, duration, less_or_more
+from ndblab.formatting import change, count, duration, less_or_more
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, quotas
 from ndblab.judging.verdict import CONTRADICTED, DIFFERS, NOT_TESTABLE, REPRODUCED
@@ -56,16 +57,17 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     """Say how the throughput of a long run with writes compares with that between checkpoints."""
     published = dict(zip(table["id"], table["published"], strict=True))
     duration_s = float(stability.longest(dataset.runs)["duration_s"])
-    taken = f"in {duration(duration_s)}, checkpoints changed throughput by {{change}}"
+    taken = f"checkpoints changed throughput by {{change}} over {duration(duration_s)}"
+    theirs = change(float(published.get("R-long", math.nan)))
     return [
         *_cost(dataset, table),
-        *_dip(dataset),
         Clause(
             "R-long",
             taken,
-            f"{taken}; published for more than an hour: a ratio of {published.get('R-long')}",
+            f"{taken}; published, for more than an hour: about {theirs}",
             "whether an hour is a tenth slower than a short run (checkpoints: {change})",
         ),
+        *_dip(dataset),
     ]
 
 
@@ -99,10 +101,10 @@ def _cost(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what checkpoints take from throughput where the claim on it cannot be tested."""
     known = (table["id"] == "R-long") & (table["verdict"] == NOT_TESTABLE)
     for row in table[known & (table["low"] < table["high"])].itertuples():
-        change = less_or_more(row.measured, row.low, row.high, "lower", "higher")
+        did = less_or_more(row.measured, row.low, row.high, "lower", "higher")
         cycles = len(cost.of_longest(dataset.runs, dataset.tables).throughput)
         yield (
-            f"{quotas(dataset)}throughput was {change} over whole checkpoint cycles than between "
+            f"{quotas(dataset)}throughput was {did} over whole checkpoint cycles than between "
             f"checkpoints, in {count(cycles, 'cycle')}"
         )
 

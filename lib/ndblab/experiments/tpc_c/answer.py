@@ -37,9 +37,12 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             continue
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
         did = moved(row.ratio, row.low, row.high, what)
-        one = within_one_start(dataset.slices, row.contrast)
-        of = one if per_transaction else held(dataset, row.contrast)
-        (is_open if row.low <= 1 <= row.high else said).append(f"{subject} {did}{of}")
+        finding = f"{subject} {did}"
+        if per_transaction:
+            finding += within_one_start(dataset.slices, row.contrast)
+        else:
+            finding = held(finding, dataset, row.contrast)
+        (is_open if row.low <= 1 <= row.high else said).append(finding)
     return [
         *said,
         *_shares(dataset),

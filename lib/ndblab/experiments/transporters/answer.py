@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.formatting import change, count, less_or_more, listed, moved
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Answer, Clause, held
+from ndblab.judging.clauses import Advice, Answer, Clause, Disagreement, compose, held
 from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, ONE_START, TOGETHER
 from ndblab.statistics import contrasts, ratio_tables
 from ndblab.statistics.estimate import Estimate
@@ -121,8 +122,7 @@ def _cpu_per_query(dataset: Dataset, contrast: str, query: str) -> Iterator[str]
             ratio = ratio_of(dataset)
             if ratio.low > 1 or ratio.high < 1:
                 did = less_or_more(*ratio, f"less CPU in {role}", f"more CPU in {role}")
-                of = held(dataset, contrast, ratio_of)
-                yield f"{query} took {did}{of}"
+                yield held(f"{query} took {did}", dataset, contrast, ratio_of=ratio_of)
 
 
 def _cpu_ratio(contrast: str, role: str, dataset: Dataset) -> Estimate:
@@ -161,7 +161,8 @@ THROUGHPUTS = {
 @answers("tls")
 def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
     """Say what TLS costs in throughput; it is certain if the interval excludes equality."""
-    certain, still_open, advice = [], [], ()
+    said: list[str] = []
+    still_open: list[str] = []
     for name, throughput in THROUGHPUTS.items():
         ratio = contrasts.measured_ratio(dataset.slices, name)
         if math.isnan(ratio.value):
@@ -173,12 +174,12 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
         else:
             of = f"{'of' if ratio.high < 1 else 'to'} {throughput}"
             did = "cost" if ratio.high < 1 else "added"
-            did += f" {less_or_more(*ratio, of, of)}{held(dataset, name)}"
-            certain.append(f"TLS on NDB's links {did}")
-            if ratio.high < 1:
-                advice = ("Where links leave the host, plan for the CPUs that TLS needs",)
-    if not certain:
-        certain = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
+            did += f" {less_or_more(*ratio, of, of)}"
+            said.append(held(f"TLS on NDB's links {did}", dataset, name))
+            if ratio.high < 1 and not isinstance(said[-1], Disagreement):
+                said.append(Advice("Where links leave the host, plan for the CPUs that TLS needs"))
+    if not said:
+        said = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
     else:
-        certain += _cpu_per_query(dataset, "tls-best", "with TLS, a query")
-    return Answer(tuple(certain), tuple(still_open), advice=advice)
+        said += _cpu_per_query(dataset, "tls-best", "with TLS, a query")
+    return replace(compose(dict.fromkeys(said), table), open=tuple(still_open))
