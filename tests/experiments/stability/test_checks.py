@@ -230,6 +230,20 @@ def test_the_finding_says_on_how_many_checkpoints_it_rests_and_under_which_budge
     assert len(said.split()) <= 30
 
 
+@pytest.mark.parametrize(("checkpoint_cpu_pct", "is_said"), [(0.0, False), (2.0, True)])
+def test_the_cpu_of_checkpoints_is_a_finding_where_some_is_certain(
+    checkpoint_cpu_pct: float, is_said: bool
+) -> None:
+    """Of the same CPU per query inside and outside, nothing is said."""
+    data = written(3600, fall=0.05, checkpoint_cpu_pct=checkpoint_cpu_pct)
+    table = pd.DataFrame([decided(data, "R-long")])
+    first, *others = answers.answer("long-run", table, data).certain
+    assert first.startswith("under CPU quotas, checkpoints changed throughput by -1.7 %")
+    assert first.endswith("over 60 min; published, for more than an hour: about -10 %")
+    taken = [words for words in others if words.startswith("checkpoints took ")]
+    assert len(taken) == is_said
+
+
 def test_reads_say_nothing_of_checkpoints() -> None:
     """The claim is on reads and writes."""
     row = verdict(written(workload="oltp_point_select"), "R-long")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from ndblab.dataset import Dataset
+from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability import control
 from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.formatting import change, count, duration, less_or_more
+from ndblab.formatting import change, count, duration, less_or_more, percent
 from ndblab.judging.answers import answers
 from ndblab.judging.clauses import Advice, Clause, quotas
 from ndblab.judging.verdict import CONTRADICTED, DIFFERS, NOT_TESTABLE, REPRODUCED
@@ -67,6 +69,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             f"{taken}; published, for more than an hour: about {theirs}",
             "whether an hour is a tenth slower than a short run (checkpoints: {change})",
         ),
+        *_taken(dataset),
         *_dip(dataset),
     ]
 
@@ -107,6 +110,15 @@ def _cost(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             f"{quotas(dataset)}throughput was {did} over whole checkpoint cycles than between "
             f"checkpoints, in {count(cycles, 'cycle')}"
         )
+
+
+def _taken(dataset: Dataset) -> Iterator[str]:
+    """Say which share of the data nodes' CPU goes to checkpoints, where some certainly does."""
+    with contextlib.suppress(MissingData):
+        share = cost.taken(cost.of_longest(dataset.runs, dataset.tables))
+        if share.low > 0:
+            value, low, high = (percent(100 * end) for end in share)
+            yield f"checkpoints took {value} % of the data nodes' CPU ({low} to {high} %)"
 
 
 def _dip(dataset: Dataset) -> Iterator[str]:
