@@ -118,7 +118,8 @@ def _taken(dataset: Dataset) -> Iterator[str]:
         share = cost.taken(cost.of_longest(dataset.runs, dataset.tables))
         if share.low > 0:
             value, low, high = (percent(100 * end) for end in share)
-            yield f"checkpoints took {value} % of the data nodes' CPU ({low} to {high} %)"
+            of = f"of the data nodes' CPU ({low} to {high} %)"
+            yield f"{quotas(dataset)}checkpoints took {value} % {of}"
 
 
 def _dip(dataset: Dataset) -> Iterator[str]:
