@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from ndblab.benchmarks import days, tuning
+from ndblab.benchmarks import days, worlds
 from ndblab.statistics.recordings import DAYS
 
 
@@ -27,8 +27,8 @@ def test_what_answers_say_of_another_day_is_what_the_recordings_show(quantity: s
 @pytest.mark.parametrize("alike", [True, False])
 def test_on_a_simulated_day_a_gain_deviates_as_recorded(alike: bool) -> None:
     """That of all settings together, or of each by itself, which partly cancel out."""
-    worlds = [*map(tuning.several, range(600))]
-    both = [(world.effects, days.on_a_day(world, 1, alike).effects) for world in worlds]
+    planted = [*map(worlds.several, range(600))]
+    both = [(world.effects, days.on_a_day(world, 1, alike).effects) for world in planted]
     before, after = (
         np.array([[*effects.values()] for effects in day]) for day in zip(*both, strict=True)
     )
@@ -44,7 +44,7 @@ def test_on_a_simulated_day_a_gain_deviates_as_recorded(alike: bool) -> None:
 
 def test_the_next_day_s_gain_lies_in_the_range_of_simulated_searches() -> None:
     """The interval of the hour holds it less often."""
-    interval, range_ = days.next_days(partial(tuning.handicap, "cheap"), 12, alike=True)
+    interval, range_ = days.next_days(partial(worlds.handicap, "cheap"), 12, alike=True)
     assert len(range_) == 12
     assert sum(range_) >= 10
     assert sum(interval) < sum(range_)

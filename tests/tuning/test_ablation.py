@@ -6,12 +6,12 @@ import dataclasses
 
 import numpy as np
 
-from ndblab.benchmarks import tuning as worlds
+from ndblab.benchmarks import worlds
 from ndblab.tuning import ablation
 from ndblab.tuning.history import ABLATE, OK, History, Record, Trial
 from ndblab.tuning.space import Configuration, without
 
-SPACE = worlds.space()
+SPACE = worlds.twelve_knobs()
 LIVE, ALSO_LIVE, OF_MYSQLD, OF_START = "knob_00", "knob_01", "knob_05", "knob_11"
 """Knobs that change live, by a restart of mysqld, and by a cluster start."""
 WHOLE: Configuration = tuple((word, 2) for word in (LIVE, ALSO_LIVE, OF_MYSQLD, OF_START))

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from ndblab import dataset
-from ndblab.benchmarks import tuning as worlds
+from ndblab.benchmarks import tuning, worlds
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.error import LabError
 from ndblab.measuring.measurement import RECORDED
@@ -124,7 +124,7 @@ def test_what_is_excluded_holds_in_searches_that_find_nothing():
 
     The limit of the best one alone is the stricter test: the highest limit is seldom its own.
     """
-    achieved = worlds.simulate(worlds.faint, 40, worlds.SHORT_S)
+    achieved = tuning.simulate(worlds.faint, 40, tuning.SHORT_S)
     least = 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 40)
     assert achieved.excluded >= 0.95
     assert achieved.limited >= least

@@ -7,13 +7,13 @@ import random
 
 import pytest
 
-from ndblab.benchmarks import tuning as worlds
+from ndblab.benchmarks import worlds
 from ndblab.comparing import made
 from ndblab.tuning import figure, screening, space
 from ndblab.tuning.history import RACE, History, Record, Trial
 from ndblab.tuning.wanted import Request, Wanted
 
-SPACE = worlds.space()
+SPACE = worlds.twelve_knobs()
 FIRST, SECOND = (tunable.word for tunable in SPACE.tunables[:2])
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from ndblab.benchmarks import tuning as worlds
+from ndblab.benchmarks import tuning, worlds
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
 from ndblab.error import LabError
 from ndblab.tuning.history import (
@@ -27,7 +27,7 @@ from ndblab.tuning.outcome import Finalist
 from ndblab.tuning.search import FINALISTS, Search
 from ndblab.tuning.wanted import Request, limits
 
-HOUR_S = worlds.HOUR_S
+HOUR_S = tuning.HOUR_S
 
 
 def played(world: worlds.World, search: Search) -> list[Record]:
@@ -40,7 +40,7 @@ def played(world: worlds.World, search: Search) -> list[Record]:
 
 def test_placebos_seldom_win():
     """Where no knob does anything, a winner is found in at most 5 % of searches (here of 30)."""
-    achieved = worlds.simulate(worlds.placebos, 30)
+    achieved = tuning.simulate(worlds.placebos, 30)
     assert achieved.winners <= 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / 30)
     assert achieved.excluded >= 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 30)
 
@@ -49,7 +49,7 @@ def test_a_finalist_that_is_certainly_worse_gets_no_more_blocks() -> None:
     """Only an interval above the baseline confirms it."""
     own = (("knob_00", 2),)
     trial = Trial(CONFIRM, own, 4, TWINS)
-    search = Search(worlds.space(), HOUR_S)
+    search = Search(worlds.twelve_knobs(), HOUR_S)
     for gains, may_win in (((-0.05, -0.02, -0.08, -0.05), False), ((0.05, 0.02, 0.08, 0.05), True)):
         history = History([Record(trial, gains, 240.0)])
         assert search._may_win(history, Finalist(own, 0.1), 1 - 0.05 / FINALISTS) == may_win
@@ -58,18 +58,18 @@ def test_a_finalist_that_is_certainly_worse_gets_no_more_blocks() -> None:
 @pytest.mark.parametrize("kind", worlds.HANDICAPS)
 def test_a_planted_handicap_is_won_back(kind: str):
     """80 % of searches win back 90 % of the loss; the printed interval holds the true gain."""
-    achieved = worlds.simulate(partial(worlds.handicap, kind), 10)
+    achieved = tuning.simulate(partial(worlds.handicap, kind), 10)
     assert achieved.recovered >= 0.8
     assert achieved.held >= 0.8
 
 
 def test_the_race_tries_configurations_of_the_space_and_nears_the_best():
     """Each changes several knobs, so that one block informs about all of them."""
-    known = {tunable.word: tunable.values for tunable in worlds.space().tunables}
+    known = {tunable.word: tunable.values for tunable in worlds.twelve_knobs().tunables}
     first = last = 0.0
     for seed in range(4):
         world = worlds.several(seed)
-        records = played(world, Search(worlds.space(), HOUR_S, seed))
+        records = played(world, Search(worlds.twelve_knobs(), HOUR_S, seed))
         raced = [r.trial.configuration for r in records if r.trial.stage == RACE]
         assert min(map(len, raced)) > 1
         assert all(value in known[word] for own in raced for word, value in own)
@@ -80,7 +80,7 @@ def test_the_race_tries_configurations_of_the_space_and_nears_the_best():
 
 def test_the_parts_follow_each_other_and_keep_to_the_time():
     """The confirmation begins when the search is over, and all ends within the minutes given."""
-    records = played(worlds.several(1), Search(worlds.space(), HOUR_S, 1))
+    records = played(worlds.several(1), Search(worlds.twelve_knobs(), HOUR_S, 1))
     stages = [record.trial.stage for record in records]
     first = stages.index(CONFIRM)
     assert set(stages[:first]) <= set(SEARCH)
@@ -91,7 +91,7 @@ def test_the_parts_follow_each_other_and_keep_to_the_time():
 
 def test_no_trial_is_measured_against_anything_but_the_baseline_or_the_confirmed():
     """So no ratio is a product of others."""
-    records = played(worlds.several(2), Search(worlds.space(), HOUR_S, 2))
+    records = played(worlds.several(2), Search(worlds.twelve_knobs(), HOUR_S, 2))
     confirmed = {r.trial.configuration for r in records if r.trial.stage == CONFIRM}
     for record in records:
         if record.trial.stage == ABLATE:
@@ -102,23 +102,23 @@ def test_no_trial_is_measured_against_anything_but_the_baseline_or_the_confirmed
 
 def test_a_knob_that_changes_live_shares_a_start_and_is_confirmed_in_new_ones():
     """Its trials alternate in one cluster; finalists are confirmed as they would be deployed."""
-    records = played(worlds.handicap("cheap", 4), Search(worlds.space(), HOUR_S, 4))
+    records = played(worlds.handicap("cheap", 4), Search(worlds.twelve_knobs(), HOUR_S, 4))
     for record in records:
         words = [word for word, _ in record.trial.configuration]
-        cheap = all(worlds.space().tunable(word).cheap for word in words)
+        cheap = all(worlds.twelve_knobs().tunable(word).cheap for word in words)
         if record.trial.stage == CONFIRM:
             assert record.trial.design == TWINS
         elif record.trial.stage != ABLATE:
             assert (record.trial.design == ALTERNATION) == cheap
-            mysqld = all(word < worlds.space().tunables[7].word for word in words)
+            mysqld = all(word < worlds.twelve_knobs().tunables[7].word for word in words)
             assert (record.trial.design == TWINS) != mysqld
 
 
 def test_no_trial_has_a_setting_that_would_do_nothing_in_it():
     """This holds whether it comes from a screening, a race, or leaving out another setting."""
-    first, second, *others = worlds.space().tunables
+    first, second, *others = worlds.twelve_knobs().tunables
     idle = dataclasses.replace(second, needs=(first.word, 2))
-    space = dataclasses.replace(worlds.space(), tunables=(first, idle, *others))
+    space = dataclasses.replace(worlds.twelve_knobs(), tunables=(first, idle, *others))
     records = played(worlds.several(3), Search(space, HOUR_S, 3))
     with_it = [c for c in (dict(r.trial.configuration) for r in records) if second.word in c]
     assert with_it
@@ -128,15 +128,15 @@ def test_no_trial_has_a_setting_that_would_do_nothing_in_it():
 def test_a_search_that_was_killed_goes_on_where_it_was():
     """The next trial follows from the journal alone, even after a round trip through JSON."""
     world = worlds.several(5)
-    whole = played(world, Search(worlds.space(), HOUR_S, 5))
+    whole = played(world, Search(worlds.twelve_knobs(), HOUR_S, 5))
     for cut in (1, 20, len(whole) - 1):
         journal = [Record.from_dict(record.to_dict()) for record in whole[:cut]]
-        assert Search(worlds.space(), HOUR_S, 5).next(journal) == whole[cut].trial
+        assert Search(worlds.twelve_knobs(), HOUR_S, 5).next(journal) == whole[cut].trial
 
 
 def test_what_does_not_start_is_never_tried_again_nor_confirmed():
     """Its reason is in the outcome."""
-    world, search = worlds.handicap("dear", 6), Search(worlds.space(), HOUR_S, 6)
+    world, search = worlds.handicap("dear", 6), Search(worlds.twelve_knobs(), HOUR_S, 6)
     [good] = {word for word, _ in world.effects}
     records: list[Record] = []
     while trial := search.next(records):
@@ -155,7 +155,7 @@ def test_what_does_not_start_is_never_tried_again_nor_confirmed():
 
 def test_what_others_disturbed_is_no_fault_of_a_configuration():
     """It may still win: only its own failures rule it out."""
-    world, search = worlds.handicap("dear", 6), Search(worlds.space(), HOUR_S, 6)
+    world, search = worlds.handicap("dear", 6), Search(worlds.twelve_knobs(), HOUR_S, 6)
     records: list[Record] = []
     while trial := search.next(records):
         spoilt = len(records) in (0, 7, 20)
@@ -168,7 +168,7 @@ def test_what_others_disturbed_is_no_fault_of_a_configuration():
 
 def test_a_search_that_others_disturbed_all_the_time_ends_in_order():
     """Without finalists there is nothing to confirm, and nothing is excluded."""
-    search, records = Search(worlds.space(), HOUR_S, 6), []
+    search, records = Search(worlds.twelve_knobs(), HOUR_S, 6), []
     while trial := search.next(records):
         assert trial.stage != CONFIRM
         records.append(Record(trial, (), 60.0, "disturbed, company: python used 22 % of the CPUs"))
@@ -181,7 +181,7 @@ def test_a_search_that_others_disturbed_all_the_time_ends_in_order():
 def test_what_breaks_a_limit_is_out_whatever_it_gains():
     """`--keep` counts before the goal."""
     world = worlds.handicap("cheap", 7)
-    search = Search(worlds.space(), HOUR_S, 7, limits("p95 < 20 ms"))
+    search = Search(worlds.twelve_knobs(), HOUR_S, 7, limits("p95 < 20 ms"))
     [good] = {word for word, _ in world.effects}
     records: list[Record] = []
     while trial := search.next(records):
@@ -211,7 +211,7 @@ def test_what_no_search_can_do_is_refused_before_anything_is_installed(
 
 def test_a_finalist_that_is_rejected_is_not_replaced():
     """Another would have too little time; the confidence of the others stays what it was."""
-    world, search = worlds.several(1), Search(worlds.space(), HOUR_S, 1)
+    world, search = worlds.several(1), Search(worlds.twelve_knobs(), HOUR_S, 1)
     records: list[Record] = []
     while (trial := search.next(records)) and trial.stage != CONFIRM:
         records.append(world.carry_out(trial))
@@ -229,7 +229,7 @@ def test_where_nothing_is_found_every_way_of_trying_is_bounded():
 
     Their results make no new finalists.
     """
-    search = Search(worlds.space(), HOUR_S, 3)
+    search = Search(worlds.twelve_knobs(), HOUR_S, 3)
     records = played(worlds.placebos(3), search)
     stands = search.stands(History(records))
     assert stands.winner is None
@@ -242,9 +242,9 @@ def test_where_nothing_is_found_every_way_of_trying_is_bounded():
 def test_more_minutes_go_on_with_a_search_that_was_over():
     """Its trials still count; nothing is measured again from the start."""
     world = worlds.placebos(8)
-    records = played(world, Search(worlds.space(), HOUR_S / 2, 8))
-    assert Search(worlds.space(), HOUR_S / 2, 8).next(records) is None
-    trial = Search(worlds.space(), HOUR_S, 8).next(records)
+    records = played(world, Search(worlds.twelve_knobs(), HOUR_S / 2, 8))
+    assert Search(worlds.twelve_knobs(), HOUR_S / 2, 8).next(records) is None
+    trial = Search(worlds.twelve_knobs(), HOUR_S, 8).next(records)
     assert trial is not None
     known = History(records).gains(trial.stage, trial.configuration)
     assert trial.blocks == len(known) + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ndblab.benchmarks import tuning
-from ndblab.benchmarks.row import Row, shown
-from ndblab.benchmarks.tuning import FREEDOM, World
+from ndblab.benchmarks import tuning, worlds
+from ndblab.benchmarks.row import Row, in_processes, shown
+from ndblab.benchmarks.worlds import FREEDOM, World
 from ndblab.comparing import judged
 from ndblab.dataset import Dataset
 from ndblab.design import catalogue
@@ -144,12 +145,12 @@ def _holds(pair: Pair, apart: Apart) -> bool:
 def simulated(number: int = 40) -> list[Row]:
     """Search in simulated hours, and return how often the next day's gain is in the range."""
     rows = []
-    worlds = {"a cheap handicap": partial(tuning.handicap, "cheap"),
-              "a small handicap": partial(tuning.handicap, "small"),
-              "several effects": tuning.several}  # fmt: skip
-    for name, world in worlds.items():
+    kinds = {"a cheap handicap": partial(worlds.handicap, "cheap"),
+             "a small handicap": partial(worlds.handicap, "small"),
+             "several effects": worlds.several}  # fmt: skip
+    for name, kind in kinds.items():
         for alike in (True, False):
-            interval, range_ = next_days(world, number, alike)
+            interval, range_ = next_days(kind, number, alike)
             how = "all alike" if alike else "each by itself"
             note = f"it lies in the hour's interval in {100 * np.mean(interval):.0f} %; "
             note += f"{len(range_)} gains confirmed in {number} searches"
@@ -160,23 +161,27 @@ def simulated(number: int = 40) -> list[Row]:
 
 
 def next_days(
-    worlds: Callable[[int], World], number: int, alike: bool
+    kind: Callable[[int], World], number: int, alike: bool
 ) -> tuple[list[bool], list[bool]]:
-    """Search in an hour of each world; return whether the gain of another day lies in what is told.
+    """Search in an hour of so many worlds of a kind; return whether what is told holds another day.
 
     The first list is about the confirmed interval, the second about the range for another day. They
     have the searches that confirmed a gain.
     """
-    interval, range_ = [], []
-    for seed in shown(range(number), "another day"):
-        today, then = (on_a_day(worlds(seed), day, alike) for day in (0, 1))
-        result, _ = tuning.search(today)
-        if result.winner:
-            gain = math.exp(then.gain(tuning.chosen(result)))
-            for told, held in ((result.winner.ratio, interval),
-                               (recordings.another_day(result.winner.ratio), range_)):  # fmt: skip
-                held.append(told.low <= gain <= told.high)
-    return interval, range_
+    calls = [(kind, seed, alike) for seed in range(number)]
+    held = [*filter(None, in_processes(_next_day, calls, "another day"))]
+    return [interval for interval, _ in held], [range_ for _, range_ in held]
+
+
+def _next_day(kind: Callable[[int], World], seed: int, alike: bool) -> tuple[bool, bool] | None:
+    """Return whether the next day's gain is in the interval and in the range; None for no gain."""
+    today, then = (on_a_day(kind(seed), day, alike) for day in (0, 1))
+    result, _ = tuning.search(today)
+    if result.winner is None:
+        return None
+    gain, told = math.exp(then.gain(tuning.chosen(result))), result.winner.ratio
+    range_ = recordings.another_day(told)
+    return told.low <= gain <= told.high, range_.low <= gain <= range_.high
 
 
 def on_a_day(world: World, day: int, alike: bool) -> World:
@@ -194,4 +199,4 @@ def on_a_day(world: World, day: int, alike: bool) -> World:
     floor = apart.floor / max(1, number) ** (1.0 if alike else 0.5)
     changed = zip(world.effects.items(), *draws.tolist(), strict=True)
     effects = {of: effect * (1 + apart.share * x) + floor * y for (of, effect), x, y in changed}
-    return World(effects, world.seed)
+    return replace(world, effects=effects)

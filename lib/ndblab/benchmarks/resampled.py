@@ -15,7 +15,7 @@ import pandas as pd
 
 from ndblab.benchmarks import trials as judgements
 from ndblab.benchmarks.row import Row, shown
-from ndblab.benchmarks.tuning import BLOCK_S
+from ndblab.benchmarks.worlds import BLOCK_S
 from ndblab.comparing import judged
 from ndblab.comparing.request import MINUTES
 from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from ndblab.publishing import processes
 
 COLUMNS = ("what", "goal", "measured: median (range, number)", "met")
 _WIDTHS = (50, 10, 38, 3)
@@ -61,3 +64,10 @@ def shown(items: Sequence, name: str) -> Iterable:
     from tqdm import tqdm
 
     return tqdm(items, desc=name, file=sys.stderr)
+
+
+def in_processes(work: Callable[..., Any], calls: Sequence[tuple], name: str) -> Iterator[Any]:
+    """Yield the result of each call, made in processes of their own, with a progress bar."""
+    results = processes.run(work, calls, processes.AT_ONCE)
+    for _, result in zip(shown(calls, name), results, strict=True):
+        yield result

@@ -55,9 +55,9 @@ class Knob:
     change: str
     source: str
 
-    @property
+    @functools.cached_property
     def word(self) -> str:
-        """Return what a user types: the name, with its section where several have the name."""
+        """What a user types: the name, with its section where several have the name."""
         alike = [knob for knob in known() if knob.name == self.name]
         short = next((word for word, full in _SECTIONS.items() if full == self.section), "")
         return f"{short}:{self.name}" if len(alike) > 1 else self.name

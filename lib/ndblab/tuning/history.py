@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,9 @@ class Trial:
     design: str
     against: Configuration = BASELINE
 
-    @property
+    @cached_property
     def contrast(self) -> str:
-        """Name the contrast of its blocks, which all stages in `SEARCH` share."""
+        """The name of the contrast of its blocks, which all stages in `SEARCH` share."""
         return contrast(self.stage, self.configuration, self.against)
 
 
@@ -105,6 +106,12 @@ class History:
     def seconds(self) -> float:
         """Seconds that all trials took."""
         return sum(record.seconds for record in self.records)
+
+    def block_s(self, design: str) -> float:
+        """Return the mean seconds of a block of a design, failed trials included; NaN for none."""
+        seconds = sum(r.seconds for r in self.records if r.trial.design == design)
+        blocks = sum(len(r.gains) for r in self.contrasts if r.trial.design == design)
+        return seconds / blocks if blocks else math.nan
 
     def of(self, stages: Collection[str]) -> History:
         """Return the history of these stages alone."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,9 +114,8 @@ def _posterior(
     """
     names = [(tunable.word, value) for tunable in space.tunables for value in tunable.values]
     tried = [record for record in history.contrasts if record.gains and not record.trial.against]
-    x = np.array(
-        [[pair in record.trial.configuration for pair in names] for record in tried], float
-    )
+    configurations = [set(record.trial.configuration) for record in tried]
+    x = np.array([[pair in own for pair in names] for own in configurations], float)
     x = x.reshape(len(tried), len(names))
     y = np.array([np.mean(record.gains) for record in tried])
     sd = {d: history.pooled(d, space.sd[d])[0] for d in {r.trial.design for r in tried}}
@@ -129,9 +128,8 @@ def _posterior(
     return names, means, covariance, max(1.0, chi2 / freedom)
 
 
-def best(space: Space, history: History) -> Configuration:
+def best(space: Space, known: Mapping[tuple[str, Value], Effect]) -> Configuration:
     """Return the values whose estimated effects are highest, where these are worth a setting."""
-    known = effects(space, history)
     chosen = {}
     for tunable in space.tunables:
         value = max(tunable.values, key=lambda v, word=tunable.word: known[word, v].mean)

@@ -106,7 +106,7 @@ class Search:
         failed = self._infeasible(search)
         known = screening.effects(self.space, search)
         best: dict[Configuration, outcome.Finalist] = {}
-        own = screening.best(self.space, search)
+        own = screening.best(self.space, known)
         if own and own not in failed and search.records:
             searched = history.gains(RACE, own)
             expected = searched.mean() if len(searched) else sum(known[pair].mean for pair in own)
@@ -151,10 +151,7 @@ class Search:
 
     def _block_s(self, history: History, design: str) -> float:
         """Return the seconds of a block: as expected, or as measured if that is more."""
-        mine = [record for record in history.records if record.trial.design == design]
-        blocks = sum(len(r.gains) for r in history.contrasts if r.trial.design == design)
-        took_s = sum(record.seconds for record in mine) / blocks if blocks else 0.0
-        return max(self.space.block_s[design], took_s)
+        return float(np.fmax(self.space.block_s[design], history.block_s(design)))
 
     def _infeasible(self, history: History) -> dict[Configuration, str]:
         return history.failures() | outcome.rejected(history, self.limits)

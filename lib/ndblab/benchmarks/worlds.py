@@ -1,0 +1,181 @@
+"""Simulated hosts for searches of `./lab tune`, whose best configuration is known.
+
+Everything is drawn at random with fixed seeds. The noise of a block is as recorded for its design:
+a deviation drawn between the smallest and the largest one, with tails heavier than normal. Trials
+take as long as their designs take on 2 CPUs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ndblab.comparing import choice, knobs
+from ndblab.comparing.knobs import Knob
+from ndblab.dataset import Dataset
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TAKE_TURNS, TWINS
+from ndblab.tuning import outcome, screening, tune
+from ndblab.tuning.history import OK, SEARCH, History, Record, Trial
+from ndblab.tuning.space import Configuration, Space, Tunable, Value
+
+BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
+DEVIATIONS = {ALTERNATION: (0.006, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.008, 0.038)}
+"""Deviation of a block's log ratio where clients take turns, measured on 2 virtual CPUs: smallest
+and largest, each of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
+FREEDOM = 6
+"""Degrees of freedom of the t distribution that noise is drawn from."""
+RUN_DEVIATION = 0.126 / math.sqrt(2)
+"""Deviation of a single run: two separate runs within 240 s differed by 0.126."""
+HANDICAPS = {"cheap": math.log(1.87), "dear": -math.log(0.69), "small": -math.log(0.82)}
+"""What a planted handicap costs, as recorded: half the servers needed, 8 connections, TLS."""
+_CHEAP, _MYSQLD, _DEAR = 5, 2, 7
+"""Knobs that change live, those that need a restart of mysqld, and all that need any restart."""
+
+
+def twelve_knobs() -> Space:
+    """Return twelve knobs as `tuning/knobs.csv` has them: values 1 to 3 or 1 to 4, now 1."""
+    return Space(
+        tuple(
+            Tunable(_knob(number), 1, (2, 3, 4)[: 2 + number % 2])
+            for number in range(_CHEAP + _DEAR)
+        ),
+        BLOCK_S,
+        sd=choice.TURNS_DEVIATION,
+        turns=TAKE_TURNS,
+    )
+
+
+@dataclass
+class World:
+    """A host on which values have these effects, as logarithms; others have none.
+
+    `deviation` is that of a block's log ratio by design; drawn for the designs that it lacks.
+    """
+
+    effects: Mapping[tuple[str, Value], float]
+    seed: int
+    space: Space = field(default_factory=twelve_knobs)
+    deviation: Mapping[str, float] = field(default_factory=dict)
+    _gains: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
+        drawn = {design: self._rng.uniform(*ends) for design, ends in DEVIATIONS.items()}
+        self.deviation = drawn | dict(self.deviation)
+
+    @property
+    def best(self) -> float:
+        """Return the gain of the best configuration."""
+        most: dict[str, float] = {}
+        for (word, _), effect in self.effects.items():
+            most[word] = max(most.get(word, 0.0), effect)
+        return sum(most.values())
+
+    def gain(self, configuration: Configuration) -> float:
+        """Return the true gain of a configuration over the baseline."""
+        return sum(self.effects.get(pair, 0.0) for pair in configuration)
+
+    def carry_out(self, trial: Trial) -> Record:
+        """Return what a trial finds here."""
+        gains = self._gains.setdefault(trial.contrast, [])
+        missing = trial.blocks - len(gains)
+        truth = self.gain(trial.configuration) - self.gain(trial.against)
+        gains += [truth + self._noise(self.deviation[trial.design]) for _ in range(missing)]
+        return Record(trial, tuple(gains), missing * self.space.block_s[trial.design], OK)
+
+    def single_run(self, configuration: Configuration) -> float:
+        """Return the logarithm of a single run's throughput over the usual."""
+        return self.gain(configuration) + self._noise(RUN_DEVIATION)
+
+    def _noise(self, deviation: float) -> float:
+        scale = deviation / math.sqrt(FREEDOM / (FREEDOM - 2))
+        return float(scale * self._rng.standard_t(FREEDOM))
+
+
+def placebos(seed: int) -> World:
+    """Return a world in which no knob does anything."""
+    return World({}, seed)
+
+
+def handicap(kind: str, seed: int) -> World:
+    """Return a world whose baseline has one bad value: each other value of that knob is better."""
+    rng = np.random.default_rng([seed, 1])
+    cheap = kind == "cheap" or (kind == "small" and rng.random() < 0.5)
+    number = int(rng.integers(0, _CHEAP) if cheap else rng.integers(_CHEAP, _CHEAP + _DEAR))
+    knob = twelve_knobs().tunables[number]
+    # One of the values is best, the others win back most of it.
+    best = rng.integers(len(knob.values))
+    loss = HANDICAPS[kind]
+    return World(
+        {(knob.word, v): loss * (1.0 if n == best else 0.95) for n, v in enumerate(knob.values)},
+        seed,
+    )
+
+
+def several(seed: int) -> World:
+    """Return a world of many small effects of either sign, and three large enough to find."""
+    rng = np.random.default_rng([seed, 2])
+    effects = _drawn(lambda: float(rng.normal(0, 0.02)))
+    for place in rng.choice(_CHEAP + _DEAR, 3, replace=False):
+        knob = twelve_knobs().tunables[place]
+        effects[knob.word, knob.values[0]] = float(rng.uniform(0.05, 0.20))
+    return World(effects, seed)
+
+
+def harmful(seed: int) -> World:
+    """Return a world in which nearly every change harms, but one value each of two knobs gains."""
+    rng = np.random.default_rng([seed, 5])
+    effects = _drawn(lambda: -abs(float(rng.normal(0, 0.08))))
+    for place in rng.choice(_CHEAP + _DEAR, 2, replace=False):
+        knob = twelve_knobs().tunables[place]
+        effects[knob.word, knob.values[-1]] = float(rng.uniform(0.05, 0.15))
+    return World(effects, seed)
+
+
+def faint(seed: int) -> World:
+    """Return a world of effects too small to be confirmed in a short search."""
+    rng = np.random.default_rng([seed, 7])
+    return World(_drawn(lambda: float(rng.normal(0, 0.01))), seed)
+
+
+def of_a_search(data: Dataset, seed: int) -> World:
+    """Return a world as a search of `./lab tune` found it.
+
+    Its knobs, the time and noise of its blocks, and the effects that a regression on its trials
+    estimates are those of the search's dataset.
+    """
+    history, asked = History(tune.records_of(data)), data.manifest["asked"]
+    tunables = tuple(
+        Tunable(knobs.find(word), now, tuple(others))
+        for word, (now, *others) in asked["knobs"].items()
+    )
+    designs = {record.trial.design for record in history.records}
+    turns = tuple(asked.get("turns", ()))
+    space = Space(
+        tunables,
+        {design: history.block_s(design) for design in designs},
+        sd=choice.DEVIATION | {design: choice.TURNS_DEVIATION[design] for design in turns},
+        servers=int(asked["knobs"].get("servers", [1])[0]),
+        turns=turns,
+    )
+    effects = screening.effects(space, history.of(SEARCH))
+    noise = {design: history.pooled(design) for design in designs}
+    known = {design: sd for design, (sd, freedom) in noise.items() if freedom >= outcome.FREEDOM}
+    return World({pair: effect.mean for pair, effect in effects.items()}, seed, space, known)
+
+
+def _drawn(effect: Callable[[], float]) -> dict[tuple[str, Value], float]:
+    """Draw an effect for each value of each knob."""
+    return {(t.word, value): effect() for t in twelve_knobs().tunables for value in t.values}
+
+
+def _knob(number: int) -> Knob:
+    change = (
+        knobs.SESSION if number < _CHEAP
+        else knobs.MYSQLD if number < _CHEAP + _MYSQLD
+        else knobs.ROLLING
+    )  # fmt: skip
+    return Knob(f"knob_{number:02d}", knobs.MY_CNF, "mysqld", "1..4", change, "")
