@@ -99,6 +99,11 @@ def test_no_recording_contradicts_a_source_that_speaks_of_its_own_machine() -> N
     assert row.verdict == verdict.DIFFERS
     assert row.reason.count("(differs here)") == 2
     assert verdict.CONTRADICTED not in row.reason
+    far_apart = replace(recording(1.05), earlier=(recording(1.3),))
+    row = judge.judge(far_apart, [own.id], [own]).iloc[0]
+    assert row.verdict == verdict.INCONCLUSIVE
+    assert "each of 2 recordings alone differs here, but together" in row.reason
+    assert verdict.CONTRADICTED not in row.reason
 
 
 def test_each_recording_is_shown_with_its_host() -> None:

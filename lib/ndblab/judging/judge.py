@@ -131,7 +131,8 @@ def _in_scope(
     if limits:
         # Recordings alone were judged without the scope.
         numbers = finding.numbers.replace(f"({CONTRADICTED}", f"({DIFFERS}")
-        finding = replace(finding, numbers=numbers)
+        why = finding.why.replace(f"alone is {CONTRADICTED}", f"alone {DIFFERS}")
+        finding = replace(finding, numbers=numbers, why=why)
     if finding.verdict in (REPRODUCED, CONTRADICTED) and limits:
         own = [limit for limit in limits if limit != HOSTS]
         of = [f"its own {listed(own)}"] * bool(own) + ["a host for each node"] * (HOSTS in limits)

@@ -39,7 +39,7 @@ _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that states what a notebook found."""
-_ALONE = re.compile(r"each of \d+ recordings alone is reproduced[^,;]*")
+_ALONE = re.compile(r"each of \d+ recordings alone (?:is|differs)[^,;]*")
 """What the reason of a verdict says of recordings that agree and are too few together."""
 _FEW = re.compile("fewer than|no interval before")
 """What the reason of a verdict says of a contrast with too few blocks."""
