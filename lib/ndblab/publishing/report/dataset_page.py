@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGE_BYTES = 20_000
-MOST_BYTES = 300_000
+MOST_BYTES = 200_000
 """Larger files stay in the dataset's folder, so that a site can be mailed."""
 _PREVIEW_ROWS = 3
 _RUN_COLUMNS = {
