@@ -65,7 +65,7 @@ def test_a_planted_difference_is_found_on_a_real_cluster(runs: Path) -> None:
 @pytest.mark.cluster
 def test_two_servers_of_a_real_cluster_are_restarted_for_each_block(runs: Path) -> None:
     """Both show their side's setting; one cluster start serves all blocks."""
-    compare("performance_schema=on", minutes=1)
+    compare("performance_schema=on", minutes=2)
     [folder] = (runs / "compare").glob("compare-*")
     data = dataset.read(folder)
     assert data.manifest["shown"] == {"default": {}, "b": {"performance_schema": "ON"}}
