@@ -1,6 +1,7 @@
 """What the lab demands of itself, and whether the data show it.
 
-A goal is met if the whole interval meets it, missed if none of it does, else open.
+A goal is met if the whole interval meets it, missed if none of it does, else open. Where recordings
+disagree, it is open.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 
 import pandas as pd
 
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments import the_lab_itself as trust
 from ndblab.experiments.the_lab_itself import false_decisions
@@ -60,6 +62,31 @@ def table(slices: pd.DataFrame) -> pd.DataFrame:
         ratio = contrasts.measured_ratio(slices, contrast)
         rows.append((_WORDS[contrast], *ratio, "ratio", met(ratio, *bounds)))
     return pd.DataFrame(rows, columns=["goal", "measured", "low", "high", "unit", "met"])
+
+
+def of_recordings(data: Dataset) -> pd.DataFrame:
+    """Return the rows of `table` for each recording, its day first; the newest recording first."""
+    tables = []
+    for recorded in (data, *reversed(data.earlier)):
+        tables.append(table(recorded.slices))
+        tables[-1].insert(0, "recording", str(recorded.manifest.get("started_utc", ""))[:10])
+    return pd.concat(tables, ignore_index=True)
+
+
+def together(each: pd.DataFrame) -> pd.DataFrame:
+    """Return every goal once, from the rows of `of_recordings`.
+
+    Returns
+    -------
+    The newest recording's columns of `table`, but `met` as all recordings have it, or else "open".
+    `earlier` has the rows of the other recordings, the newest first.
+    """
+    rows = []
+    for _, recorded in each.groupby("goal", sort=False):
+        newest, *others = recorded.itertuples()
+        agreed = newest.met if recorded["met"].nunique() == 1 else OPEN
+        rows.append({**recorded.iloc[0], "met": agreed, "earlier": tuple(others)})
+    return pd.DataFrame(rows)
 
 
 def met(interval: Estimate, low: float, high: float) -> str:
