@@ -240,8 +240,10 @@ def _free(
     for name, limit in most.items():
         fullest = max((p for p in used if p.name == name), key=lambda p: p.share, default=None)
         if fullest and fullest.share >= limit:
-            words = f"{fullest} (below {100 * limit:.0f} % wanted)"
-            return State(False, words, {} if unknown else _forced(claim, evidence))
+            forced = {} if unknown else _forced(claim, evidence)
+            # What quotas force says enough: a source may have had servers out of CPU, too.
+            wanted = "" if forced else f" (below {100 * limit:.0f} % wanted)"
+            return State(False, f"{fullest}{wanted}", forced)
     if unknown or not used:
         raise unknown or MissingData("it has no contrast of fewer servers with more")
     looked = [where for where in _sides(claim, evidence) if threads and only in ("", where[1])]
