@@ -160,9 +160,9 @@ def contrasted(
                         "contrast": name, "block": block, "slot": slot, "side": side,
                         "of": 2 * len(values), "start": 1 + (block - 1) * starts // blocks,
                         "status": "ok", "servers": servers,
-                        "clients": clients, "duration_s": 4.0, "host_busy_pct": 50.0,
-                        "host_steal_pct": 0.0,
-                        **{"qps": 1000.0 * factor},
+                        "clients": clients, "warmup_s": 1.0, "duration_s": 4.0,
+                        "host_busy_pct": 50.0, "host_steal_pct": 0.0,
+                        **{"qps": 100_000.0 * factor},
                         **{key: value * factor for key, value in columns.items()},
                     }
                 )  # fmt: skip

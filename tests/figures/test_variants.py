@@ -77,9 +77,14 @@ def test_a_panel_that_counts_in_another_unit_says_so(times: float) -> None:
     assert right.get_ylabel() == ("Throughput, queries/s" if times > 1 else "")
 
 
-def of_reads(name: str, clients: int, ratio: float, spread: float = 0.005) -> pd.DataFrame:
-    """Make slices of a contrast of point selects over SHM with those over TCP."""
-    sides = Side(Point(1, clients)), Side(Point(1, clients, "tcp"))
+def of_reads(
+    name: str, clients: int, ratio: float, spread: float = 0.005, other: int = 0
+) -> pd.DataFrame:
+    """Make slices of a contrast of point selects over SHM with those over TCP.
+
+    With `other`, TCP has as many clients.
+    """
+    sides = Side(Point(1, clients)), Side(Point(1, other or clients, "tcp"))
     contrast = Contrast(name, ALTERNATION, *sides, ())
     return made_up_slices.of(contrast, 6, ratio=ratio, sd=(spread, 0.0, 0.0))
 
@@ -94,6 +99,19 @@ def test_the_title_says_which_ratios_are_clear_with_their_intervals() -> None:
     assert re.search(rf"SHM instead of TCP, one recording: {two}$", found)
     tables["slices"] = slices[0]
     assert "too uncertain to tell" in title(draw("shm-vs-tcp", tables))
+
+
+def test_sides_that_differ_in_clients_are_named_with_those_of_both() -> None:
+    """In the row, in the title and in words: the clients of one side are not those of the other."""
+    top, few = of_reads("top", 32, 0.8, other=128), of_reads("few", 1, 0.5)
+    unclear = of_reads("unclear", 4, 1.0, 0.2, other=16)
+    tables = {**runs(workloads=WORKLOADS[:1]), "slices": pd.concat([top, unclear])}
+    figure = draw("shm-vs-tcp", tables)
+    assert "point selects, 32 clients over 128" in written(figure)
+    assert title(figure).endswith(" %) with 32 clients over 128, unclear with 4 over 16")
+    assert "point selects, 32 clients over 128" in figures.describe("shm-vs-tcp", tables, [])
+    tables["slices"] = pd.concat([top, few])
+    assert title(draw("shm-vs-tcp", tables)).endswith(" %) with 32 over 128")
 
 
 def test_a_contrast_without_an_interval_is_not_drawn() -> None:

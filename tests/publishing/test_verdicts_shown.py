@@ -28,6 +28,8 @@ def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
 def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
     """Each with its condition; one that has had a single cluster start is marked."""
     every = verdict_tables.with_statements(verdicts)
+    once = [verdict.INCONCLUSIVE, f"1.1 times; {verdict.ONE_START}"]
+    every.loc[every["id"] == "T-top", ["verdict", "reason"]] = once
     before, _, after = rendering.results(every).partition(
         "## Claims without a verdict on the source"
     )
@@ -38,7 +40,8 @@ def test_the_results_say_why_a_claim_could_not_be_tested(verdicts):
         if row.verdict == verdict.BY_CONSTRUCTION:
             [line] = [line for line in after.splitlines() if f"(`{row.id}`)" in line]
             assert line.endswith(f"; measured: {terminal.measured(row)} |")
-    assert "**inconclusive**, one cluster start only" in before
+    [line] = [line for line in before.splitlines() if "(`T-top`)" in line]
+    assert "**inconclusive**, one cluster start only" in line
 
 
 def test_the_results_name_conditions_and_hosts_beside_verdicts(verdicts):
@@ -66,6 +69,25 @@ def test_the_results_say_what_a_ratio_is_of(verdicts):
     assert "| share of local reads with READ_BACKUP=1 / with READ_BACKUP=0: " in line
 
 
+@pytest.mark.parametrize(
+    ("loads", "told"),
+    [
+        (("32 clients", "32 clients"), ", with 32 clients"),
+        (("32 clients against 128", "32 clients against 128"), ", with 32 clients against 128"),
+        (("32 clients", "32 clients against 128"), ""),
+        (("32 clients", "128 clients"), ""),
+    ],
+)
+def test_the_results_tell_a_load_only_if_all_recordings_had_it(verdicts, loads, told):
+    """The clients of one side are not those of the other, nor are those of one recording."""
+    every = verdict_tables.with_statements(verdicts)
+    reason = "; ".join(f"1.1 times (with {load}) (inconclusive)" for load in loads)
+    every.loc[every["id"] == "T-shm-gain", ["verdict", "reason"]] = [verdict.INCONCLUSIVE, reason]
+    [line] = [x for x in rendering.results(every).splitlines() if "(`T-shm-gain`)" in x]
+    measured = line.split(" | ")[-1]
+    assert measured.partition(")/qps(UseShm=0): ")[2].partition(";")[0].endswith(f"){told}")
+
+
 @pytest.mark.parametrize("said", ["is reproduced", "differs here"])
 def test_the_results_say_where_recordings_agree_that_decide_nothing_together(verdicts, said):
     """That is another doubt than recordings of which none decides."""
@@ -85,7 +107,7 @@ def test_the_results_say_at_what_load_and_against_which_threshold(verdicts):
         "R-nosql": "), with 64 clients |",
         "A-host-loss": "query: 23 s; at most 10 s wanted (the lab's threshold) |",
         "C-location": " 128 clients; at least 0.95 wanted (the lab's threshold) |",
-        "T-shm-gain": "), with 32 clients; published: 1.2 (1.15 to 1.25 counts as equal) |",
+        "T-shm-gain": "); published: 1.2 (1.15 to 1.25 counts as equal) |",
         "A-arbitration": "| 0 partitions |",
     }.items():
         [line] = [line for line in before.splitlines() if f"(`{name}`)" in line]

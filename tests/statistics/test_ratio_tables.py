@@ -60,6 +60,7 @@ def test_each_contrast_of_two_sides_is_a_row() -> None:
     dataset = contrasted(dataset, "recv", {"a": (1, 256, {})})
     table = ratio_tables.of_contrasts(dataset.slices)
     assert table[["contrast", "units", "clients"]].to_numpy().tolist() == [["fall", 9, 128]]
+    assert table["clients_other"].to_list() == [32]
     assert table["ratio"].iloc[0] == pytest.approx(0.8, rel=0.01)
     assert table["low"].iloc[0] < table["ratio"].iloc[0] < table["high"].iloc[0]
     assert ratio_tables.of_contrasts(dataset.slices.iloc[:0]).empty

@@ -205,6 +205,13 @@ def words(row: object) -> str:
     return "unknown" if row.ratio != row.ratio else formatting.change(row.ratio, row.low, row.high)
 
 
+def clients(row: object, named: bool = True) -> str:
+    """Write the clients of both sides: "64 clients", "64 clients over 32"; or without the noun."""
+    mine, other = int(row.clients), int(row.clients_other)
+    words = formatting.count(mine, "client") if named else str(mine)
+    return words if mine == other else f"{words} over {other}"
+
+
 def _beside(row: object) -> str:
     """Return what stands beside a row: its text if it has one, else its numbers."""
     text = getattr(row, "text", None)

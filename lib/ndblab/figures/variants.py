@@ -18,7 +18,7 @@ from ndblab.figures import curves, forest, published, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
-from ndblab.formatting import OPEN, count, listed
+from ndblab.formatting import OPEN, listed
 from ndblab.statistics import blocks, contrasts, intervals, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
@@ -134,11 +134,12 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
                 continue
             for clients, of_point in logs.groupby("clients"):
                 ratio = blocks.ratio(logs, [clients])
-                rows.append((kind.name, workload, clients, False, len(of_point), *ratio))
-    if not any(not row[3] for row in rows):
+                point = kind.name, workload, clients, clients, False
+                rows.append((*point, len(of_point), *ratio))
+    columns = ["kind", "workload", "clients", "clients_other", "in_turns"]
+    table = pd.DataFrame(rows, columns=[*columns, "units", "ratio", "low", "high"])
+    if table["in_turns"].all():
         raise MissingData("no pair of runs of both kinds with equal repeat, clients and workload")
-    columns = ["kind", "workload", "clients", "in_turns", "units", "ratio", "low", "high"]
-    table = pd.DataFrame(rows, columns=columns)
     # Verdicts rest on contrasts: where a kind has some, its pairs of runs would only blur them.
     decided = table.groupby("kind")["in_turns"].transform("any")
     table = table[table["in_turns"] | ~decided].reset_index(drop=True)
@@ -152,7 +153,7 @@ def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> l
         mine = slices[slices["contrast"].astype(str) == row.contrast]
         a, b = (mine[mine["side"].astype(str) == side] for side in (contrasts.A, contrasts.B))
         if len(kind.of(a)) == len(a) and len(comparison.over.of(b)) == len(b):
-            point = kind.name, str(a["workload"].iloc[0]), row.clients, True
+            point = kind.name, str(a["workload"].iloc[0]), row.clients, row.clients_other, True
             rows.append((*point, row.units, row.ratio, row.low, row.high))
     return rows
 
@@ -160,7 +161,7 @@ def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> l
 def _name(comparison: Comparison, row: object) -> str:
     workload = _WORKLOADS.get(row.workload, row.workload)
     what = f"{row.kind}, " if len(comparison.kinds) > 1 else f"{workload}, "
-    return f"{what}{count(int(row.clients), 'client')}"
+    return f"{what}{forest.clients(row)}"
 
 
 def _with_interval(ratios: pd.DataFrame) -> pd.DataFrame:
@@ -200,7 +201,7 @@ def _largest(over: str, ratios: pd.DataFrame) -> str:
     if clear.empty:
         return said
     row = next(clear.itertuples())
-    return f"{said}, the largest {_signed(row)}: {row.kind}, {count(int(row.clients), 'client')}"
+    return f"{said}, the largest {_signed(row)}: {row.kind}, {forest.clients(row)}"
 
 
 def _found(rows: pd.DataFrame) -> str:
@@ -220,11 +221,11 @@ def _found(rows: pd.DataFrame) -> str:
     shown = clear if len(clear) <= _MOST_CLEAR else clear.head(1)
     values = [_signed(row) for row in shown.itertuples()]
     if len(rows) > 1 and len(shown) == len(clear):
-        first, *the_rest = (int(n) for n in shown["clients"])
-        clients = [count(first, "client"), *map(str, the_rest)]
-        values = [" with ".join(words) for words in zip(values, clients, strict=True)]
+        named = [forest.clients(row, n == 0) for n, row in enumerate(shown.itertuples())]
+        values = [" with ".join(words) for words in zip(values, named, strict=True)]
     said = f"{workload} {'' if len(shown) == len(clear) else 'at most '}{listed(values)}"
-    return said + (f", unclear with {listed(map(str, others['clients']))}" if len(others) else "")
+    unclear = [forest.clients(row, named=False) for row in others.itertuples()]
+    return said + (f", unclear with {listed(unclear)}" if unclear else "")
 
 
 def _clear(rows: pd.DataFrame) -> pd.DataFrame:

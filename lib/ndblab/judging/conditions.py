@@ -174,6 +174,7 @@ def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) 
 def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
     """Return the sweep's throughput growth for twice the clients near a side, also in words.
 
+    For more clients than the sweep has, its end counts: what fewer clients load, more do too.
     Raises MissingData if the sweep has no such runs, or if quotas limit the sweep and not the side:
     fewer clients use up a quota than use up the host.
     """
@@ -181,7 +182,8 @@ def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
     if evidence.budget == "scaled" and not allowance.limits(evidence, contrast, name):
         raise MissingData("the sweep was measured under CPU quotas, these clients were not")
     counts = evidence.clients(where.servers)
-    pairs = [(a, b) for a, b in itertools.pairwise(counts) if where.clients in (a, b)]
+    nearest = min(where.clients, max(counts, default=0))
+    pairs = [(a, b) for a, b in itertools.pairwise(counts) if nearest in (a, b)]
     if not pairs:
         raise MissingData(f"the sweep has no run {where.words} and one with more or fewer clients")
     few, many = pairs[-1]

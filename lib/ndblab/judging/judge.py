@@ -53,8 +53,9 @@ def judge(
 
     Returns
     -------
-    One row per claim with the columns `COLUMNS`. `verdict` is one of `verdict.WORDS`; `low` and
-    `high` bound `measured`, the decisive comparison, at 95 % confidence.
+    One row per claim with the columns `COLUMNS`. `verdict` is one of `verdict.WORDS`; `published`
+    is what was compared with; `low` and `high` bound `measured`, the decisive comparison, at 95 %
+    confidence.
     """
     judged = findings(dataset, ids, brief_claims)
     known = {claim.id: claim for claim in brief_claims}
@@ -146,8 +147,9 @@ def _in_scope(
 
 def _table(claims: Sequence[Claim], findings: Sequence[Finding], dataset: str) -> pd.DataFrame:
     rows = [
-        (c.id, f.verdict, f.reason, c.published, *map(float, f.measured), c.unit, dataset)
+        (c.id, f.verdict, f.reason, p.published, *map(float, f.measured), c.unit, dataset)
         for c, f in zip(claims, findings, strict=True)
+        for p in [f.claim or c]
     ]
     numbers = {"measured": float, "low": float, "high": float}
     return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)
@@ -179,7 +181,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         parts = [ruled_out.numbers, also]
         if measured:
             parts += [_per_cpu(claim, finding.measured.value, cpus), f"measured: {finding.numbers}"]
-            ruled_out = replace(ruled_out, measured=finding.measured)
+            ruled_out = replace(ruled_out, measured=finding.measured, claim=finding.claim)
         return replace(ruled_out, numbers="; ".join(filter(None, parts)))
     if finding is None:
         if waits := _waits(claim, dataset, 1):

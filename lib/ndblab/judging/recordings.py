@@ -38,6 +38,7 @@ from ndblab.judging.verdict import (
     TOGETHER,
     Comparison,
     Finding,
+    allowed,
     decide,
 )
 from ndblab.planning.cpu_budget import ATTACHED
@@ -150,7 +151,10 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
     alone = [f"{one.where}: {one.finding.numbers} ({_word(one)})" for one in tested]
     words = {finding.verdict for finding in findings}
     judged = [[one for one in finding.compared if one.judged] for finding in findings]
-    same = {tuple(one.contrast for one in comparisons) for comparisons in judged}
+    same = {
+        (allowed(finding.claim or claim), *(one.contrast for one in comparisons))
+        for finding, comparisons in zip(findings, judged, strict=True)
+    }
     if not all(judged) or len(same) > 1 or findings[-1].trials:
         # Counted, or not the same comparisons: nothing to pool, so all must say the same.
         newest, numbers = findings[-1], "; ".join(alone)
@@ -163,7 +167,7 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         why = "recordings do not all say the same"
         return replace(shown, verdict=INCONCLUSIVE, numbers=numbers, why=why, waits={})
     tests = [pool(comparisons, len(judged[-1])) for comparisons in zip(*judged, strict=True)]
-    finding = replace(decide(claim, TOGETHER, tests), waits={})
+    finding = replace(decide(findings[-1].claim or claim, TOGETHER, tests), waits={})
     finding = replace(finding, numbers="; ".join([finding.numbers, *alone]))
     finding = replace(finding, condition=findings[-1].condition)
     opposed = {REPRODUCED: CONTRADICTED, CONTRADICTED: REPRODUCED}.get(finding.verdict)

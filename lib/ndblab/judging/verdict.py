@@ -150,7 +150,8 @@ class Finding:
     that its later looks decide it: None if not known yet. `condition` is the number of the claim's
     condition, which holds. `held` says in how many recordings and cluster starts a verdict holds,
     and names their hosts if these are of different kinds.
-    `compared` has what was compared. For a claim that something never happens, `trials` is the
+    `claim` has the bounds compared with, which need not be those of `claims.csv`; `compared` has
+    what was compared with them. For a claim that something never happens, `trials` is the
     number of runs, each of which may be the first in which it does; None for any other claim.
     """
 
@@ -162,6 +163,7 @@ class Finding:
     condition: str = ""
     held: str = ""
     trials: int | None = None
+    claim: Claim | None = field(default=None, compare=False, repr=False)
     compared: tuple[Comparison, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -253,7 +255,7 @@ def decide(
     }
     return Finding(
         verdict, _sentence(subject, comparisons, note), f"{why}: {with_tolerance(claim)}",
-        shown_one.estimate, waits, compared=tuple(comparisons),
+        shown_one.estimate, waits, claim=claim, compared=tuple(comparisons),
     )  # fmt: skip
 
 

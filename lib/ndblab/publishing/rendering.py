@@ -45,8 +45,10 @@ _FEW = re.compile("fewer than|no interval before")
 """What the reason of a verdict says of a contrast with too few blocks."""
 _BARE = ("s", "ratio", "percentage points")
 """Units that do not tell what was measured."""
-_LOAD = re.compile(r"\bwith ((?:\d+ servers? and )?\d+ clients?)\b", re.IGNORECASE)
-"""Under how many servers and clients a claim was judged, in the reason of its verdict."""
+_LOAD = re.compile(r"\bwith ((?:\d+ servers? and )?\d+ clients?(?: against \d+)?)\b", re.IGNORECASE)
+"""Under how many servers and clients a claim was judged, in the reason of its verdict: "against"
+others if the sides have their own.
+"""
 
 
 def render(only: str | None = None) -> list[Path]:
@@ -131,7 +133,10 @@ def results(every: pd.DataFrame) -> str:
 
 
 def _measured(row: Any, claim: publication.Claim) -> str:
-    """Write what was measured, under what load, and what was wanted where the lab decided that."""
+    """Write what was measured, and what was wanted where the lab decided that.
+
+    The load is told if it was the same in all recordings.
+    """
     loads = {load.lower() for load in _LOAD.findall(row.reason)}
     load = f", with {loads.pop()}" if len(loads) == 1 else ""
     of = f"{claim.metric}: " if claim.unit in _BARE else ""

@@ -59,9 +59,9 @@ def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
 
     Returns
     -------
-    `contrast`, `units` (whole blocks), `clients` of side A, `qps`, `qps_other` (or the quantity),
-    `ratio`, `low`, `high` (`statistics.sequential`); no row for a contrast of one side, or without
-    slices that have the quantity.
+    `contrast`, `units` (whole blocks), `clients` of side A, `clients_other`, `qps`, `qps_other` (or
+    the quantity), `ratio`, `low`, `high` (`statistics.sequential`); no row for a contrast of one
+    side, or without slices that have the quantity.
     """
     rows = []
     for name in dict.fromkeys(slices["contrast"].astype(str)):
@@ -72,11 +72,12 @@ def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
             except MissingData:
                 continue
             whole = contrasts.whole(slices, name)
-            sides = {side: rows for side, rows in whole.groupby(whole["side"].astype(str))}
-            means = [float(sides[side][quantity].mean()) for side in (contrasts.A, contrasts.B)]
-            clients = int(sides[contrasts.A]["clients"].iloc[0])
-            rows.append([name, len(logs), clients, *means, *contrasts.ratio(logs)])
-    columns = ["contrast", "units", "clients", quantity, f"{quantity}_other"]
+            of = whole["side"].astype(str)
+            sides = [whole[of == side] for side in (contrasts.A, contrasts.B)]
+            means = [float(side[quantity].mean()) for side in sides]
+            clients = [int(side["clients"].iloc[0]) for side in sides]
+            rows.append([name, len(logs), *clients, *means, *contrasts.ratio(logs)])
+    columns = ["contrast", "units", "clients", "clients_other", quantity, f"{quantity}_other"]
     return pd.DataFrame(rows, columns=[*columns, "ratio", "low", "high"])
 
 

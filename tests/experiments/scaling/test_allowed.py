@@ -40,7 +40,7 @@ def tables(of_most: float = 1.0, step: float = 0.01) -> dict[str, pd.DataFrame]:
 def first_answer(data: dict[str, pd.DataFrame]) -> str:
     """Give what the answer says first, without any verdict."""
     slices = pd.DataFrame(columns=["contrast", "status", "start"])
-    dataset = SimpleNamespace(**data, slices=slices, manifest={}, budget="scaled")
+    dataset = SimpleNamespace(**data, slices=slices, manifest={}, budget="scaled", earlier=())
     verdicts = pd.DataFrame({"id": [], "verdict": []})
     return answers.answer("multi-server-scaling", verdicts, dataset).certain[0]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -70,8 +72,32 @@ def test_the_cpu_time_per_query_tells_where_a_gain_comes_from() -> None:
     """It is told by role where it differs, and where the claim itself is ruled out, too."""
     data = slices_use(of_shared_memory(), lambda row: {"mysqld": 30.0, "ndbmtd": 0.01 * row["qps"]})
     [cost] = [words for words in under_quotas(data) if " took " in words]
-    assert cost.startswith("over shared memory, a point select took 20 % less CPU in mysqld")
+    begin = "with equal clients, a point select over shared memory took 20 % less CPU in mysqld"
+    assert cost.startswith(begin)
     assert "ndbmtd" not in cost
+
+
+def with_costs(ratio: float, other: int = 8, earlier: tuple[Double, ...] = ()) -> Double:
+    """Give a recording whose servers take this ratio of CPU a query; TCP has `other` clients."""
+    sides = {"a": (1, 8, {"qps": 1000.0 / ratio}), "b": (1, other, {"qps": 1000.0})}
+    data = contrasted(double(servers=(1,)), "reads-best", sides, claims=("T-shm-gain",))
+    return replace(slices_use(data, lambda _: {"mysqld": 30.0}), earlier=earlier)
+
+
+def test_the_cpu_time_per_query_is_compared_at_equal_clients_only() -> None:
+    """It changes with the clients over any transporter, so a recording whose sides differ in them
+    does not count, and the newest of the others is told.
+    """
+    unequal = with_costs(1.6, other=32)
+    costs = [words for words in under_quotas(unequal) if " took " in words]
+    assert costs == []
+    [cost] = [w for w in under_quotas(with_costs(0.8, earlier=(unequal,))) if " took " in w]
+    assert "took 20 % less CPU in mysqld" in cost
+    assert "recordings" not in cost
+    both = with_costs(0.9), with_costs(0.8)
+    [cost] = [w for w in under_quotas(replace(unequal, earlier=both)) if " took " in w]
+    assert "took 20 % less CPU in mysqld" in cost
+    assert cost.endswith("in each of 2 recordings (-10 and -20 %)")
 
 
 def with_tls(ratio: float, **more: object) -> str:

@@ -18,7 +18,7 @@ from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.formatting import count, in_sentences, listed, plain
 from ndblab.judging.evidence import usable_cpus
-from ndblab.statistics import contrasts, intervals, ratio_tables
+from ndblab.statistics import intervals, ratio_tables
 
 _LAW = Look("utilisation law", style.QUIET)
 _CLIENTS = ((style.THROUGHPUT, "o"), (style.ORANGE, "s"), (style.VIOLET, "^"))
@@ -113,18 +113,8 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     names = {
         contrast(pct): f"{QUARTER_PCT} % over {pct} %" for pct in SHARES_PCT if pct != QUARTER_PCT
     }
-    slices = tables["slices"]
-    rows = forest.of_contrasts(slices, names)
-    others = slices[slices["side"].astype(str) == contrasts.B]
-    others = others.groupby(others["contrast"].astype(str))["clients"].first()
-    rows = rows.assign(clients_other=rows["contrast"].map(others))
-    return rows.assign(name=[f"{row.name}, {_clients(row)}" for row in rows.itertuples()])
-
-
-def _clients(row: object) -> str:
-    """Write the clients of both sides: "64 clients", or "64 clients over 32"."""
-    equal = row.clients == row.clients_other
-    return count(int(row.clients), "client") + ("" if equal else f" over {int(row.clients_other)}")
+    rows = forest.of_contrasts(tables["slices"], names)
+    return rows.assign(name=[f"{row.name}, {forest.clients(row)}" for row in rows.itertuples()])
 
 
 def _law(tables: Tables) -> analysis.Law | None:

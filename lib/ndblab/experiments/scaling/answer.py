@@ -13,12 +13,13 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.scaling import allowed
 from ndblab.experiments.scaling.checks.data_nodes import BRIEF_LISTED
-from ndblab.formatting import count, less_or_more, moved, plain
+from ndblab.formatting import count, less_or_more, listed, moved, plain
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Clause, quotas, within_one_start
+from ndblab.judging.clauses import Advice, Clause, held, quotas
 from ndblab.judging.evidence import Evidence
-from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
+from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, RULED_OUT
 from ndblab.statistics import contrasts, summary
+from ndblab.statistics.estimate import Estimate
 
 
 @answers("single-server-scaling")
@@ -31,7 +32,8 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     many = load["a"]["point"]["clients"] if load else "many"
     rise = f"from 1 to {many} clients without quotas, the data nodes' CPU grew by"
     return [
-        f"{quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s{between}",
+        f"{quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s{between}"
+        + _earlier_peaks(dataset),
         *_full(dataset, best),
         Clause(
             "F4-degrade",
@@ -113,7 +115,6 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
             f"{past} did not fall",
             "whether more clients past the peak lower throughput",
         ),
-        *_past_under_quotas(dataset, table),
         Clause(
             "F7-doubling",
             "p95 stays the same when servers and clients double ({change} at most)",
@@ -155,23 +156,32 @@ _FULL = 0.95
 """Share of its CPU limit from which a server counts as being at the limit."""
 
 
+def _earlier_peaks(dataset: Dataset) -> str:
+    """Say what one server did at most in the earlier recordings."""
+    peaks = [plain(_peak(recording).qps_mean) for recording in dataset.earlier]
+    which = "an earlier recording" if len(peaks) == 1 else "earlier recordings"
+    return f", and {listed(peaks)} in {which}" if peaks else ""
+
+
 def _full(dataset: Dataset, best) -> Iterator[str]:
-    """Say how much of its CPU limit one server used at its best, and what follows from it."""
+    """Say with how few clients one server used up its CPU limit, and what follows from it."""
     evidence = Evidence(dataset)
     quota_cpus = dataset.manifest["plan"]["servers"][0]["share"]["quota_cpus"]
-    clients = count(int(best.clients), "client")
-    with contextlib.suppress(MissingData):
-        used_cpus = evidence.serving_cpu_pct(int(best.servers), int(best.clients)).mean() / 100
-        if quota_cpus and used_cpus > _FULL * quota_cpus:
-            used_pct = min(100, 100 * used_cpus / quota_cpus)
-            yield f"with {clients} it already used {used_pct:.0f} % of its CPU quota"
-            yield Advice("Once a MySQL server is at its CPU limit, give it CPUs, not more clients")
-            return
+    for clients in evidence.clients(int(best.servers)) if quota_cpus else ():
+        with contextlib.suppress(MissingData):
+            used_cpus = evidence.serving_cpu_pct(int(best.servers), clients).mean() / 100
+            if clients <= best.clients and used_cpus > _FULL * quota_cpus:
+                used_pct = min(100, 100 * used_cpus / quota_cpus)
+                used = f"used {used_pct:.0f} % of its CPU quota"
+                yield f"with {count(clients, 'client')} it already {used}"
+                yield Advice(
+                    "Once a MySQL server is at its CPU limit, give it CPUs, not more clients"
+                )
+                return
     # Nothing is known of more clients than were tried.
     if best.clients < summary.select(dataset.runs)["clients"].max():
-        yield Advice(
-            f"Start with a pool of {clients} per server: more did not raise throughput here"
-        )
+        pool = count(int(best.clients), "client")
+        yield Advice(f"Start with a pool of {pool} per server: more did not raise throughput here")
 
 
 def _memory(table: pd.DataFrame) -> Iterator[Advice]:
@@ -216,12 +226,11 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     """Say what 16 servers gave against 8 in the sweep, and what quotas alone dictate for fewer."""
     with contextlib.suppress(MissingData):
-        ratio = allowed.at_equal_clients(summary.select(dataset.runs), 16, 8)
+        ratio = _sixteen_over_eight(dataset)
         if ratio.bounded:
             words = "fewer queries than 8", "more queries than 8"
-            did = less_or_more(*ratio, *words)
-            one = within_one_start(dataset.slices)
-            yield f"{quotas(dataset)}16 servers did {did} at equal clients{one}"
+            did = f"16 servers did {less_or_more(*ratio, *words)} at equal clients"
+            yield held(f"{quotas(dataset)}{did}", dataset, ratio_of=_sixteen_over_eight)
             if ratio.high < 1:
                 yield Advice("Add MySQL servers only where CPUs are idle")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
@@ -232,6 +241,10 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
         yield f"up to four servers, {forced_by}{did}"
 
 
+def _sixteen_over_eight(data: Dataset) -> Estimate:
+    return allowed.at_equal_clients(summary.select(data.runs), 16, 8)
+
+
 def _past(dataset: Dataset) -> str:
     """Say past how many clients the most servers were given more."""
     contrast = _planned(dataset, "overload")
@@ -240,22 +253,6 @@ def _past(dataset: Dataset) -> str:
     point = contrast["b"]["point"]
     past = f"past {count(point['clients'], 'client')}, throughput of {point['servers']} servers"
     return quotas(dataset) + past
-
-
-def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what clients past the best did where a quota ends the climb: no claim covers it."""
-    contrast = _planned(dataset, "overload")
-    ruled_out = table[(table["id"] == "F6-overload") & (table["verdict"] == NOT_TESTABLE)]
-    if contrast and dataset.budget == "scaled":
-        top, base = (contrast[side]["point"]["clients"] for side in "ab")
-        for row in ruled_out[ruled_out["low"] < ruled_out["high"]].itertuples():
-            words = (
-                f"{how} queries with {count(top, 'client')} than with {base}"
-                for how in ("fewer", "more")
-            )
-            did = less_or_more(row.measured, row.low, row.high, *words)
-            one = within_one_start(dataset.slices, "overload")
-            yield f"under CPU quotas, 16 servers did {did}{one}"
 
 
 def _of_threads(dataset: Dataset) -> str:

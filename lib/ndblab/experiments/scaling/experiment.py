@@ -10,7 +10,7 @@ from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, TWINS, Cont
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
-from ndblab.experiments.scaling import SMALL_SERVERS, THREADS_OF_32
+from ndblab.experiments.scaling import SMALL_SERVERS, THREADS_OF_32, WARM_QUERIES
 from ndblab.planning import cpu_budget, profile
 from ndblab.workloads import sysbench
 
@@ -85,6 +85,9 @@ def many_servers(
     best = {n: swept.best(n) for n in size.servers} | {n: swept.peak(n) for n in (most, 16)}
     rate = max(1, round(swept.best_qps(most) / 2))
     equal = max(1, round(EQUAL_LOAD * min(swept.best_qps(8), swept.best_qps(16))))
+    # Few enough clients for each to send WARM_QUERIES, and as many for each of 16 servers.
+    warm = int(equal * sum(experiment.slice_length(size)) / WARM_QUERIES)
+    few = 16 * max(1, min(best[16], warm) // 16)
     contrasts = (
         *_up_to_four(size, swept, best, k),
         Contrast(
@@ -107,7 +110,7 @@ def many_servers(
         Contrast(
             "early-8-16", ALTERNATION,
             *(
-                replace(swept.awake(n, best[16], UNDIVIDED), options={"rate": equal})
+                replace(swept.awake(n, few, UNDIVIDED), options={"rate": equal})
                 for n in (16, 8)
             ),
             ("F7-8-vs-16",),

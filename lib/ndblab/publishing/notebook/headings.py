@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 NAMES = {
+    "clients_other": "clients of the other",
     "qps": "queries/s",
     "qps_other": "queries/s of the other",
     "qps_default": "queries/s, default",

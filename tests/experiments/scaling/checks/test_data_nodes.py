@@ -165,19 +165,59 @@ def test_rows_have_the_share_of_their_kind_within_a_quarter() -> None:
             assert (claim.low, claim.high) == pytest.approx((0.75 * share, 1.25 * share), abs=1e-3)
 
 
+BRIEF_HOST: dict[str, Any] = {"budget": "pinned", "cpus": 256, "model": BRIEF_MODEL}
+
+
+def thread_26(contrast: str, share: float, **host: Any) -> Double:
+    """Data nodes with the brief's NumCPUs, whose only tc thread is number 26, with this share."""
+    data = contrasted(double(**host), contrast, {"a": (16, 512, {}), "b": (16, 256, {})})
+    pct = {"tc": 1000 * share, "recv": 1000 * (1 - share) / 26}
+    data = threads_use(data, lambda _, kind: pct[kind], "recv " * 26 + "tc")
+    data.manifest["plan"] = {"threads": {"automatic_cpus": 32}}
+    return data
+
+
 @pytest.mark.parametrize(("factor", "word"), [(1.0, "reproduced"), (2.0, "contradicted")])
 def test_on_the_briefs_host_the_thread_itself_is_judged(factor: float, word: str) -> None:
     """With NumCPUs=32 the number names the same thread, and its own share is judged."""
     share = factor * published_shares("9")[1]["F9-tc-26"]
-    sides = {"a": (16, 512, {}), "b": (16, 256, {})}
-    host: dict[str, Any] = {"budget": "pinned", "cpus": 256, "model": BRIEF_MODEL}
-    data = contrasted(double(**host), "overload", sides)
-    pct = {"tc": 1000 * share, "recv": 1000 * (1 - share) / 26}
-    data = threads_use(data, lambda _, kind: pct[kind], "recv " * 26 + "tc")
-    data.manifest["plan"] = {"threads": {"automatic_cpus": 32}}
-    row = verdict(data, "F9-tc-26")
+    row = verdict(thread_26("overload", share, **BRIEF_HOST), "F9-tc-26")
     assert row.verdict == word
     assert "tc thread 26" in row.reason
+
+
+def test_two_recordings_of_a_thread_are_judged_by_its_own_share() -> None:
+    """Pooled, they are not compared with the share of the whole kind."""
+    share = published_shares("9")[1]["F9-tc-26"]
+    one, two = (thread_26("overload", share * x, **BRIEF_HOST) for x in (1.0, 1.01))
+    row = verdict(replace(two, earlier=(one,)), "F9-tc-26")
+    assert row.verdict == "reproduced"
+    assert "all recordings together" in row.reason
+
+
+@pytest.mark.parametrize("budget", ["scaled", "shared", "pinned"])
+def test_the_range_beside_a_thread_is_that_of_the_thread(budget: str) -> None:
+    """Figure 5 shows tc thread 26 at 21 of 247 %; the four tc threads have 0.234 to 0.39.
+
+    The reason says nothing of threads that the data nodes do not have.
+    """
+    row = verdict(thread_26("recv", 21 / 247, budget=budget), "F5-tc-26")
+    assert row.verdict == "not comparable"
+    least, most = map(float, row.published.split(" to "))
+    assert 0.75 * 21 / 247 <= least < least + 1e-4 < row.measured < most <= 1.25 * 21 / 247
+    assert (least, most) == pytest.approx((0.75 * 21 / 247, 1.25 * 21 / 247), abs=1e-4)
+    assert "tc thread 26 of a data node uses" in row.reason
+    assert "other threads" not in row.reason
+    assert "another thread layout" not in row.reason
+
+
+def test_the_range_beside_a_kind_of_threads_is_that_of_the_kind() -> None:
+    """Where data nodes have other threads than the brief's, kinds are compared."""
+    data = thread_26("recv", 0.3)
+    data.manifest["plan"] = {"threads": {"automatic_cpus": 2}}
+    row = verdict(data, "F5-tc-26")
+    assert row.published == "0.234 to 0.39"
+    assert "all tc threads of a data node use" in row.reason
 
 
 def test_a_kind_that_a_small_data_node_lacks_is_not_made_up() -> None:

@@ -79,8 +79,8 @@ def test_an_equal_rate_is_compared_where_both_carry_it(carried: float, word: str
     """A side that falls behind its rate is saturated, and its p95 is that of its queue."""
     qps = 1000.0 * carried
     sides = {
-        "a": (16, 64, {"latency_p95_ms": 1.0, "qps": 1000.0}),
-        "b": (8, 64, {"latency_p95_ms": 1.0, "qps": qps}),
+        "a": (16, 32, {"latency_p95_ms": 1.0, "qps": 1000.0}),
+        "b": (8, 32, {"latency_p95_ms": 1.0, "qps": qps}),
     }
     rate = {"rate": 1000}
     data = contrasted(double(cpus=8), "early-8-16", sides, claims=("F7-8-vs-16",), options=rate)
@@ -93,11 +93,11 @@ def test_an_equal_rate_is_compared_where_both_carry_it(carried: float, word: str
 def test_the_time_in_which_clients_stop_is_no_lack_of_throughput() -> None:
     """A load with a rate ends late: its last report has time in which few queries came."""
     values = {"latency_p95_ms": 1.0, "qps": 920.0}
-    sides = {"a": (16, 64, values), "b": (8, 64, values)}
+    sides = {"a": (16, 32, values), "b": (8, 32, values)}
     rate = {"rate": 1000}
     data = contrasted(double(cpus=8), "early-8-16", sides, claims=("F7-8-vs-16",), options=rate)
     reports = [
-        (run_id, second, 64, qps, 1.0)
+        (run_id, second, 32, qps, 1.0)
         for run_id in data.slices["run_id"]
         for second, qps in ((1, 990.0), (2, 860.0))
     ]
@@ -106,3 +106,16 @@ def test_the_time_in_which_clients_stop_is_no_lack_of_throughput() -> None:
     row = verdict(with_plan(data), "F7-8-vs-16")
     assert row.verdict == "reproduced"
     assert "carry 99 % of 1000 queries/s" in row.reason
+
+
+@pytest.mark.parametrize(("clients", "sent"), [(32, 156), (64, 78.1)])
+def test_what_connections_cost_at_first_is_no_latency_of_servers(clients: int, sent: float) -> None:
+    """Each slice opens new connections: clients that send few queries on them wait for that."""
+    values = {"latency_p95_ms": 1.0, "qps": 1000.0}
+    sides = {"a": (16, clients, values), "b": (8, clients, values)}
+    rate = {"rate": 1000}
+    data = contrasted(double(cpus=8), "early-8-16", sides, claims=("F7-8-vs-16",), options=rate)
+    data = slices_use(data, lambda row: {"mysqld": 100.0, "ndbmtd": 50.0})
+    row = verdict(with_plan(data), "F7-8-vs-16")
+    assert row.verdict == ("reproduced" if sent >= 100 else "not testable here")
+    assert f"a client sends {sent:g} queries on its new connection" in row.reason

@@ -5,6 +5,7 @@ A thread's utilisation is that of the operating system, in percent of one logica
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 
@@ -49,17 +50,20 @@ def one_thread(claim: Claim, evidence: Evidence) -> Finding:
     mine = threads["thread"] == kind
     if not mine.any():
         raise MissingData(f"the data nodes have no {kind} thread here")
-    judged, who = claim, f"all {kind} threads"
+    judged, who = claim, f"all {kind} threads of a data node use"
     if _num_cpus(evidence, contrast) == BRIEF_NUM_CPUS:
         mine &= threads["thr_no"] == int(number)
-        share, who = published_shares(claim.figure)[1][claim.id], f"{kind} thread {number}"
-        least, most = (share * (1 + sign * SHARE_TOLERANCE) for sign in (-1, 1))
+        who = f"{kind} thread {number} of a data node uses"
+        # Four decimals, rounded inwards: what is printed is what is compared with.
+        share = 1e4 * published_shares(claim.figure)[1][claim.id]
+        least = math.ceil(share * (1 - SHARE_TOLERANCE)) / 1e4
+        most = math.floor(share * (1 + SHARE_TOLERANCE)) / 1e4
         judged = replace(claim, low=least, high=most)
     used = threads.groupby("run_id")["pct"].sum()
     shares = threads[mine].groupby("run_id")["pct"].sum() / used[used > 0]
     label = f"of the CPU of its listed threads, {where.words}"
     test = where.mean(shares.dropna(), label, log=True)
-    return decide(judged, f"{who} of a data node use", [test])
+    return decide(judged, who, [test])
 
 
 @check("F5-recv-busiest")

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 
 from ndblab.error import MissingData
-from ndblab.experiments.scaling import SMALL_SERVERS
+from ndblab.experiments.scaling import SMALL_SERVERS, WARM_QUERIES
 from ndblab.formatting import count, significant
 from ndblab.judging import allowance
 from ndblab.judging.allowance import SQL_SIDE
 from ndblab.judging.checks import check
-from ndblab.judging.contrasted import P95, QPS, A, B, place, ratio, side
+from ndblab.judging.conditions import State, condition, demanded
+from ndblab.judging.contrasted import P95, QPS, A, B, of_claim, place, ratio, side
 from ndblab.judging.evidence import Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Finding, decide
@@ -98,6 +99,25 @@ def overload(claim: Claim, evidence: Evidence) -> Finding:
     with contextlib.suppress(MissingData):
         note = allowance.beyond(evidence, "overload", SQL_SIDE)
     return decide(claim, subject, [ratio(evidence, "overload", label)], note)
+
+
+@condition("warm-connections")
+def warm_connections(claim: Claim, evidence: Evidence) -> State:
+    """Each client sends many queries on its connection, at the throughput of side B.
+
+    Every slice opens new connections. The brief's clients sent over 1 000 queries a second each.
+    Side A's own throughput is the effect that a claim is about, so it must not decide.
+    """
+    least = min(_queries_per_client(evidence, name) for name in of_claim(evidence, claim))
+    words = f"a client sends {significant(least)} queries on its new connection"
+    return demanded(least >= WARM_QUERIES, words, f"{WARM_QUERIES} or more")
+
+
+def _queries_per_client(evidence: Evidence, contrast: str) -> float:
+    """Return the queries that side B, with its warm-up, has for each client of the larger side."""
+    runs = place(evidence, contrast, B).runs
+    queries = (runs["qps"] * (runs["duration_s"] + runs["warmup_s"])).mean()
+    return float(queries / max(place(evidence, contrast, name).clients for name in (A, B)))
 
 
 def _smaller(evidence: Evidence, contrast: str) -> str:
