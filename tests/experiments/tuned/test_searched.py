@@ -36,7 +36,10 @@ def over(*finalists: Finalist) -> SimpleNamespace:
     plain |= {"sentence": answer.sentence(outcome, wanted, changes), "effects": [
         {"name": "servers=2", "ratio": 1.02, "low": 0.98, "high": 1.06}]}  # fmt: skip
     manifest = {"experiment": "tune", "answer": json.loads(json.dumps(plain))}
-    return SimpleNamespace(manifest=manifest, experiment="tune", budget="shared")
+    at = Path("nowhere", "search-1")
+    return SimpleNamespace(
+        manifest=manifest, experiment="tune", budget="shared", path=at, id=at.name
+    )
 
 
 def test_confirmed_gains_stand_beside_what_the_search_had_seen():
@@ -46,6 +49,19 @@ def test_confirmed_gains_stand_beside_what_the_search_had_seen():
     assert table.loc[9, "gain in the search, %"] == pytest.approx(20)
     assert table.loc[1, ["gain, %", "95 % low"]].isna().all()
     assert searched.effects(over())["gain, %"].to_list() == [pytest.approx(2)]
+
+
+def test_a_gain_that_was_measured_again_is_told_after_its_range(tmp_path):
+    """Of this search only; whoever reads the gain of one day sees that of another."""
+    data = over(WINNER)
+    data.path = tmp_path / data.id
+    rows = f"dataset,hours_later,gain_ratio,low,high\n{data.id},19,1.05,0.98,1.1\nother,3,2,2,2\n"
+    (tmp_path / searched.AGAIN).write_text(rows)
+    said = answers.answer("tune", pd.DataFrame(), data).certain
+    later = "measured again 19 hours later: neither clearly fewer nor more queries/s (-2 to +10 %)"
+    assert said[2] == later
+    assert "on another day" in said[1]
+    assert not searched.measured_again(over(WINNER))
 
 
 def test_the_trade_off_is_drawn_only_where_a_search_noted_one():

@@ -9,10 +9,10 @@ import pandas as pd
 
 from ndblab.comparing import choice, knobs
 from ndblab.dataset import Dataset
-from ndblab.experiments.tuned.searched import COMMAND
+from ndblab.experiments.tuned.searched import COMMAND, measured_again
 from ndblab.formatting import count, listed
 from ndblab.judging.answers import answers
-from ndblab.judging.clauses import Advice, Answer
+from ndblab.judging.clauses import Advice, Answer, quotas
 from ndblab.tuning import answer as of_search
 from ndblab.tuning import trade_off
 from ndblab.tuning.wanted import NAME, named
@@ -28,18 +28,19 @@ def outcome(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[s
     if dataset is None:
         return Answer((f"no search is over on this host: run {COMMAND}, an hour",))
     known = dataset.manifest["answer"]
-    is_divided = dataset.budget == "scaled"
-    return list(_confirmed(known, is_divided) if known["winner"] else _nothing(known))
+    return list(_confirmed(known, dataset) if known["winner"] else _nothing(known))
 
 
-def _confirmed(known: Mapping[str, Any], is_divided: bool) -> Iterator[str]:
+def _confirmed(known: Mapping[str, Any], dataset: Dataset) -> Iterator[str]:
     """Say what was gained, for how long, what else changes, what is in doubt, and what to try."""
     own, ratio = known["set"], of_search.confirmed(known)
     many = "" if len(own) <= _NAMED else count(len(own), "setting")
     what = f"a search found {many} that together gave" if many else f"{listed(own)}:"
-    what = f"{'under CPU quotas, ' * is_divided}{what}"
+    what = f"{quotas(dataset)}{what}"
     yield f"{what} {of_search.gain(ratio, known['goal'])} than {named(known['baseline'])}"
     yield of_search.lasting(ratio, known["goal"])
+    for hours, later in measured_again(dataset).items():
+        yield f"measured again {hours} hours later: {of_search.gain(later, known['goal'])}"
     yield from _beside(known, "them" if len(own) > 1 else "it")
     if known["needless"]:
         yield f"measured with {of_search.without_loss(known['needless'])}"

@@ -15,12 +15,15 @@ from ndblab.dataset.manifest import COMPLETE
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
 from ndblab.measuring import measurement
+from ndblab.statistics.estimate import Estimate
 from ndblab.tuning.wanted import NAME, OF_THE_BRIEF
 
 NEWEST = "newest"
 COMMAND = "./lab tune brief"
 LEAST_MINUTES = 60
 """The shortest planned search that is recorded."""
+AGAIN = "measured_again.csv"
+"""The file beside recorded searches that has their gains on another day."""
 _DIRTY = "-dirty"
 _QUICK, RECORDED = "quick", "recorded"
 
@@ -101,6 +104,21 @@ def _over(root: Path) -> dict[Path, Mapping[str, Any]]:
     files = sorted((root / NAME).glob(f"*/{MANIFEST}"))
     known = {file.parent: json.loads(file.read_text()) for file in files}
     return {k: m for k, m in known.items() if m.get("answer") and m["status"] == COMPLETE}
+
+
+def measured_again(data: Dataset) -> dict[int, Estimate]:
+    """Return the gain of a recorded search measured again, by how many hours later.
+
+    By `compare`, as twins in four blocks (docs/tune.md); empty where nobody did.
+    """
+    file = data.path.parent / AGAIN
+    if not file.exists():
+        return {}
+    table = pd.read_csv(file)
+    mine = table[table["dataset"] == data.id]
+    return {
+        row.hours_later: Estimate(row.gain_ratio, row.low, row.high) for row in mine.itertuples()
+    }
 
 
 def shows_trade_off(data: Dataset) -> bool:
