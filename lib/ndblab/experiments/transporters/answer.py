@@ -198,5 +198,5 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
     if not said:
         said = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
     else:
-        said += _cpu_per_query(dataset, "tls-best", "with TLS, a query")
+        said += _cpu_per_query(dataset, "tls-best", "a query with TLS")
     return replace(compose(dict.fromkeys(said), table), open=tuple(still_open))
