@@ -23,7 +23,7 @@ from ndblab.tuning.outcome import Outcome
 from ndblab.tuning.search import Search
 from ndblab.tuning.space import BASELINE, Configuration, Value, made
 
-HOUR_S, SHORT_S = 3600.0, 1200.0
+HOUR_S, INTERACTING_S, SHORT_S = 3600.0, 2700.0, 1200.0
 RUN_S = 30.0
 """Length of a single run with its start."""
 PART = 0.90
@@ -127,6 +127,10 @@ def tuned(number: int = 1000, planted: int = 200, compared: int = 40) -> list[Ro
         what = f"tune, {1 - math.exp(-loss):.0%} lost by a {kind} knob"
         rows.append(Row(f"{what}: won back", (100 * achieved.recovered,), "%", at_least=80))
         rows.append(Row(f"{what}: interval holds", (100 * achieved.held,), "%", at_least=95))
+    achieved = simulate(worlds.interacting, planted, INTERACTING_S)
+    what = "tune, two settings that gain together"
+    rows.append(Row(f"{what}: won back", (100 * achieved.recovered,), "%", at_least=80))
+    rows.append(Row(f"{what}: interval holds", (100 * achieved.held,), "%", at_least=95))
     achieved = simulate(worlds.several, planted)
     rows.append(Row("tune, several effects: interval holds", (100 * achieved.held,), "%",
                     at_least=95))  # fmt: skip

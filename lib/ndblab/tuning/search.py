@@ -37,6 +37,11 @@ SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
 including the third, its last part, for what can be left out."""
 DRAWS = 20
 """The race is over after so many draws of configurations that have all failed before."""
+CLEAR = 2.0
+"""Standard errors by which a configuration falls short of another."""
+PROVED = 3
+"""The race ends with so many trials of what it would propose, as far as that was not tried: effects
+that depend on each other mislead a regression in which they add up."""
 FINALISTS = 3
 LOOKS = sequential.LOOKS[1]
 """Fewest blocks that a finalist should have: up to the second look."""
@@ -96,33 +101,10 @@ class Search:
     def finalists(self, history: History) -> list[outcome.Finalist]:
         """Return what to confirm: the best of the search, without settings that add nothing.
 
-        First come the values that seem best together, then the configurations with the highest
-        gains, shrunk towards zero by the deviation of their design. A finalist may never have been
-        tried itself; its estimate is then that of its effects, or of the configuration that it
-        comes from. What is found after the choice does not change it: blocks that narrow down what
-        may have been missed, and finalists that are rejected.
+        What is found after the choice does not change it: blocks that narrow down what may have
+        been missed, and finalists that are rejected.
         """
-        search = history.of((EXPERT, SCREEN, RACE))
-        failed = self._infeasible(search)
-        known = screening.effects(self.space, search)
-        best: dict[Configuration, outcome.Finalist] = {}
-        own = screening.best(self.space, known)
-        if own and own not in failed and search.records:
-            searched = history.gains(RACE, own)
-            expected = searched.mean() if len(searched) else sum(known[pair].mean for pair in own)
-            best[own] = outcome.Finalist(own, float(expected))
-        tried = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
-        for record in sorted(tried, key=lambda r: -self._shrunk(r)):
-            if self._shrunk(record) <= 0 or len(best) == self._finalists:
-                break
-            kept = {
-                word: value
-                for word, value in record.trial.configuration
-                if known[word, value].worth
-            }
-            own = self.space.effective(kept)
-            if own and own not in failed and own not in best:
-                best[own] = outcome.Finalist(own, sum(record.gains) / len(record.gains))
+        best = {f.configuration: f for f in self._best(history.of((EXPERT, SCREEN, RACE)))}
         for record in history.of((CONFIRM,)).contrasts:
             # What has been confirmed stays, whatever a longer search then prefers.
             own = record.trial.configuration
@@ -134,6 +116,49 @@ class Search:
         room_s = self.budget_s - self.search_s
         fit = room_s // (LOOKS * self.space.block_s[self.space.dear])
         return int(min(FINALISTS, max(1, fit)))
+
+    def _best(self, search: History) -> list[outcome.Finalist]:
+        """Return the configurations with which the search would end, the best first.
+
+        First come the values that seem best together, then the configurations with the highest
+        gains, shrunk towards zero by the deviation of their design, without settings that have no
+        clear effect. Effects need not add up: what was tried and clearly lost is left out, and if
+        none was tried, the configuration with the highest gain comes first, as it was.
+        """
+        failed, known = self._infeasible(search), screening.effects(self.space, search)
+        tried = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
+        tried = sorted((r for r in tried if self._shrunk(r) > 0), key=lambda r: -self._shrunk(r))
+        best: dict[Configuration, None] = {}
+        own = screening.best(self.space, known)
+        if own and own not in failed and not (tried and self._falls_short(search, own, tried[0])):
+            best[own] = None
+        for record in tried:
+            whole = record.trial.configuration
+            own = self.space.effective({w: v for w, v in whole if known[w, v].worth})
+            if own in failed or self._falls_short(search, own, record):
+                own = whole
+            if own:
+                best[own] = None
+        chosen = list(best)[: self._finalists]
+        gains = {record.trial.configuration: float(np.mean(record.gains)) for record in tried}
+        if tried and chosen and not gains.keys() & set(chosen):
+            chosen = [tried[0].trial.configuration, *chosen][: self._finalists]
+        expected = {own: sum(known[pair].mean for pair in own) for own in chosen} | gains
+        return [outcome.Finalist(own, expected[own]) for own in chosen]
+
+    def _falls_short(self, search: History, own: Configuration, of: Record) -> bool:
+        """Return whether a configuration is known, and clearly gains less than another one."""
+        record, gain, error = search.find(RACE, own), 0.0, 0.0
+        if own:
+            if record is None or not record.gains:
+                return False
+            gain, error = float(np.mean(record.gains)), self._error(record)
+        missing = float(np.mean(of.gains)) - gain
+        return missing > screening.WORTH + CLEAR * math.hypot(error, self._error(of))
+
+    def _error(self, record: Record) -> float:
+        """Return the standard error of a record's gain."""
+        return self.space.sd[record.trial.design] / math.sqrt(len(record.gains))
 
     def _trial(
         self,
@@ -173,8 +198,13 @@ class Search:
         """Try what is best under a draw from the posterior of effects (Thompson sampling).
 
         This spends blocks where something may still be gained, and each informs about all settings
-        in it.
+        in it. The last trials are those of finalists that were never tried.
         """
+        proved_s = PROVED * self._block_s(history, self.space.dear)
+        if history.seconds + proved_s + self._block_s(history, self.space.dear) > self.search_s:
+            for finalist in self.finalists(history):
+                if not len(history.gains(RACE, finalist.configuration)):
+                    return self._trial(history, RACE, finalist.configuration, self.search_s)
         searched, failed = history.of(SEARCH), self._infeasible(history)
         rng = np.random.default_rng([self.seed, len(searched.records)])
         for _ in range(DRAWS):
@@ -185,9 +215,8 @@ class Search:
 
     def _shrunk(self, record: Record) -> float:
         """Return the gain to expect from a record, shrunk according to how exact its blocks are."""
-        error = self.space.sd[record.trial.design] ** 2 / len(record.gains)
         mean = sum(record.gains) / len(record.gains)
-        return mean * screening.EFFECT**2 / (screening.EFFECT**2 + error)
+        return mean * screening.EFFECT**2 / (screening.EFFECT**2 + self._error(record) ** 2)
 
     def _confirm(self, history: History) -> Trial | None:
         candidates = self.finalists(history)
