@@ -12,7 +12,7 @@ from ndblab.comparing import choice, knobs
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.tuning.history import CONFIRM, RACE, History, Record, Trial
 from ndblab.tuning.search import Search
-from ndblab.tuning.space import Space, Tunable
+from ndblab.tuning.space import Space, Tunable, made
 
 CAPTURED = Path(__file__).parents[1] / "captured" / "searches" / "servers_16.json"
 """What a real search of 45 minutes had tried before its confirmation, 2026-11-30."""
@@ -68,3 +68,27 @@ def test_two_settings_that_gain_together_are_both_in_the_answer(seed: int):
     assert world.gain(tuning.chosen(result)) == pytest.approx(world.best)
     confirmed = [r.trial.configuration for r in history.of((CONFIRM,)).contrasts]
     assert any(len(history.gains(RACE, own)) for own in confirmed)
+
+
+def tried(*gains: tuple[dict[str, int], float]) -> list[dict[str, int]]:
+    """Return the finalists of a search whose trials of these values gained so much."""
+    space = worlds.twelve_knobs()
+    records = [
+        Record(Trial(RACE, made(values), 1, space.design(made(values))), (gain,), 60.0)
+        for values, gain in gains
+    ]
+    return [dict(f.configuration) for f in Search(space, 3600.0).finalists(History(records))]
+
+
+def test_a_setting_stays_where_its_configuration_lost_without_it():
+    """Alone it harms, so the regression sees no gain from it; beside another one it gains."""
+    both, one, other = {"knob_07": 2, "knob_08": 2}, {"knob_07": 2}, {"knob_08": 2}
+    finalists = tried((both, 0.40), (one, 0.15), (other, -0.20))
+    assert both in finalists
+    assert other not in finalists
+
+
+def test_a_clear_gain_of_many_settings_is_a_finalist_though_no_single_one_shows_it():
+    """Each may be idle; the whole is not."""
+    many = {tunable.word: 2 for tunable in worlds.twelve_knobs().tunables}
+    assert tried((many, 0.12)) == [many]

@@ -123,8 +123,8 @@ def handicap(kind: str, seed: int) -> World:
 def interacting(seed: int) -> World:
     """Return a world where a cheap value gains only with a dear one, on a host of few trials.
 
-    A search of 45 minutes on a real cluster met this on 2026-11-30: `servers=4` gained with
-    `NumCPUs=1` alone, and a regression, in which effects add up, credited only the former.
+    A search of 45 minutes on a real cluster seems to have met this on 2026-11-30: `servers=4`
+    gained only with `NumCPUs=1`, but a regression, in which effects add up, credited it alone.
     """
     space = replace(twelve_knobs(), block_s={ALTERNATION: 19.0, TWINS: 79.0}, servers=16, turns=())
     rng = np.random.default_rng([seed, 8])

@@ -126,8 +126,9 @@ class Search:
         none was tried, the configuration with the highest gain comes first, as it was.
         """
         failed, known = self._infeasible(search), screening.effects(self.space, search)
-        tried = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
-        tried = sorted((r for r in tried if self._shrunk(r) > 0), key=lambda r: -self._shrunk(r))
+        ran = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
+        gains = {record.trial.configuration: float(np.mean(record.gains)) for record in ran}
+        tried = sorted((r for r in ran if self._shrunk(r) > 0), key=lambda r: -self._shrunk(r))
         best: dict[Configuration, None] = {}
         own = screening.best(self.space, known)
         if own and own not in failed and not (tried and self._falls_short(search, own, tried[0])):
@@ -140,7 +141,6 @@ class Search:
             if own:
                 best[own] = None
         chosen = list(best)[: self._finalists]
-        gains = {record.trial.configuration: float(np.mean(record.gains)) for record in tried}
         if tried and chosen and not gains.keys() & set(chosen):
             chosen = [tried[0].trial.configuration, *chosen][: self._finalists]
         expected = {own: sum(known[pair].mean for pair in own) for own in chosen} | gains
