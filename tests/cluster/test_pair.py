@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -131,6 +132,32 @@ def test_a_signal_ends_both_while_they_start(tmp_path: Path, number: int):
         lab.kill()
         for folder in folders:
             LOCAL.end(folder)
+
+
+@pytest.mark.cluster
+def test_a_frozen_cluster_uses_no_cpu_and_serves_at_once_when_thawed(sbtest: Cluster):
+    """No node is lost by it, however often: heartbeats are missed only after seconds."""
+
+    def used_s() -> float:
+        pids = [pid for _, _, pid, _ in sbtest.pids()]
+        return sum(used.cpu_s for used in LOCAL.process_use(pids).values())
+
+    before = sbtest.log()
+    try:
+        for _ in range(4):
+            pair.freeze(sbtest)
+            time.sleep(0.1)
+            began_s = used_s()
+            time.sleep(1.5)
+            assert used_s() == began_s
+            pair.thaw(sbtest)
+            assert sbtest.query("SELECT COUNT(*) FROM sbtest.sbtest1", answer_s=5)
+    finally:
+        pair.thaw(sbtest)
+    sbtest.check_alive()
+    [(_, ready)] = sbtest.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'")
+    assert int(ready) == len(sbtest.plan.data_nodes)
+    assert not re.search("missed heartbeat|disconnected", sbtest.log()[len(before) :], re.I)
 
 
 @pytest.mark.slow

@@ -14,12 +14,13 @@ from ndblab import dataset
 from ndblab.design import catalogue, time_needed
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
-from ndblab.measuring import recorded, turns
+from ndblab.measuring import recorded
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.planning.workload import is_good
 from ndblab.statistics import summary
 from ndblab.tuning import wanted
+from ndblab.workloads import turns
 
 
 def has_swept_time(manifest: Path) -> bool:

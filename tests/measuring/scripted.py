@@ -36,6 +36,7 @@ class Scripted:
         script.chmod(0o700)
         self.folder, self.alive_checks = folder, 0
         self.ready_data_nodes: list[int] = []
+        self.processes: dict[str, subprocess.Popen] = {}
         nodes = tuple(_server(folder, number) for number in (1, 2))
         self.plan = SimpleNamespace(servers=nodes, data_nodes=(2, 3), load_host="")
         self.log = str

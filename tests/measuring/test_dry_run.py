@@ -20,9 +20,10 @@ from ndblab.hosts import connected, spread
 from ndblab.install import engines
 from ndblab.judging import publication
 from ndblab.machine import host
-from ndblab.measuring import dry_run, feasible, measurement, turns
+from ndblab.measuring import dry_run, feasible, measurement
 from ndblab.measuring.request import Request
 from ndblab.planning.point import Point
+from ndblab.workloads import turns
 from ndblab.workloads.own.resolving import resolve
 
 PORT = 13860

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
+import waiting
 from measuring.scripted import Scripted, asked, rendered, row
+from ndblab.cluster import pair
 from ndblab.cluster.cluster import Cluster
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.measuring import monitor, slices, turns
 from ndblab.measuring.measured_run import Run
-from ndblab.measuring.slice_tables import Asked
+from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE, Asked
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.planning.workload import WAITED
@@ -40,7 +44,7 @@ def connect(folder):
     time.sleep(0.3)
     pathlib.Path(folder, side + ".connected").touch()
     for client in range(int(words["--threads"])):
-        memory[{shared_turns._CONNECTED_AT} + place * {shared_turns.MOST_CLIENTS} + client] = 1
+        memory[{shared_turns._CLIENTS_AT} + place * {shared_turns.MOST_CLIENTS} + client] = 1
 def line(second, qps):
     rates = f"tps: {{qps:.2f}} qps: {{qps:.2f}} (r/w/o: {{qps:.2f}}/0.00/0.00)"
     print(f"[ {{second}}s ] thds: 8", rates, "lat (ms,95%): 1.00 err/s: 0.00 reconn/s: 0.00",
@@ -64,10 +68,19 @@ REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text(
 TOTALS = REPORT[REPORT.index("SQL statistics") :]
 
 
+TICKS = """
+import sys, time
+while True:
+    print(time.monotonic(), flush=True)
+    time.sleep(0.01)
+"""
+
+
 @pytest.fixture(autouse=True)
 def a_busy_host_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests run beside each other, so that processes may be read late; one test means that."""
+    """Tests run beside each other, so what is due may be done late; two tests mean that."""
     monkeypatch.setattr(turns, "SWITCHED_LATE_S", 0.9)
+    monkeypatch.setattr(turns, "THAWED_LATE_S", 0.9)
 
 
 def scripted(folder: Path, left: float = 0.0) -> Scripted:
@@ -109,7 +122,7 @@ def test_each_slice_is_a_second_of_its_own_side(tmp_path: Path):
     """After a second of nobody and a warm-up of both; processes are sampled turn by turn."""
     runs = measured(both(scripted(tmp_path)), "abba", warmup_s=1)
     assert [row(run)["status"] for run in runs] == ["ok"] * 4
-    first = turns.LEAD_S + 2
+    first = shared_turns.LEAD_S + 2
     expected = [BASE[side] + first + 1 + place for place, side in enumerate("abba")]
     assert [row(run)["qps"] for run in runs] == pytest.approx(expected, abs=1)
     assert [row(run)["side"] for run in runs] == list("abba")
@@ -150,6 +163,98 @@ def test_two_clusters_have_samples_of_their_own(tmp_path: Path, monkeypatch: pyt
         assert processes["mysqld"] == node_id
         assert processes["sysbench"] == 0
     assert [cluster.alive_checks for cluster in clusters.values()] == [1, 1]
+
+
+class Ticking:
+    """A process of a cluster that writes down when it runs."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.file = folder / "ticks"
+        argv = [sys.executable, "-c", TICKS]
+        self.process = stack.enter_context(subprocess.Popen(argv, stdout=self.file.open("wb")))
+        stack.callback(self.process.kill)
+        waiting.until(lambda: self.file.stat().st_size, 20, "the first tick")
+
+    def between(self, first_s: float, last_s: float) -> int:
+        """How often it ran within this time."""
+        ticks = [float(line) for line in self.file.read_text().splitlines()[:-1]]
+        return sum(first_s < tick < last_s for tick in ticks)
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """When the turns of each block began."""
+    seen, usual = [], shared_turns.Turns.begin
+
+    def begin(self, begin_s: float, turn_s: float, sides) -> None:
+        seen.append(begin_s)
+        usual(self, begin_s, turn_s, sides)
+
+    monkeypatch.setattr(shared_turns.Turns, "begin", begin)
+    return seen
+
+
+def test_of_two_clusters_only_the_one_whose_turn_it_is_runs(tmp_path: Path, begun: list[float]):
+    """Idle processes use CPUs that the other side would have. In the end both run again."""
+    clusters = {side: scripted(tmp_path / side) for side in "ab"}
+    with ExitStack() as stack:
+        ticking = {side: Ticking(cluster.folder, stack) for side, cluster in clusters.items()}
+        for side, cluster in clusters.items():
+            cluster.processes["ndbmtd.1"] = ticking[side].process
+        runs = measured(clusters, "abba")
+        ended_s = time.monotonic()
+        for ticks in ticking.values():
+            waiting.until(lambda t=ticks: t.between(ended_s, ended_s + 60), 20, "a tick after it")
+    assert [row(run)["status"] for run in runs] == ["ok"] * 4
+    for second, side in enumerate("abba"):
+        turn = begun[0] + second + turns.FINISHED_S, begun[0] + second + 1 - turns.THAWED_BEFORE_S
+        for name, ticks in ticking.items():
+            assert (ticks.between(*turn) > 5) == (name == side), (second, name)
+
+
+def test_processes_that_both_sides_share_are_never_frozen(tmp_path: Path, begun: list[float]):
+    """One of the sides works, whoever's turn it is."""
+    cluster = scripted(tmp_path)
+    with ExitStack() as stack:
+        ticking = Ticking(tmp_path, stack)
+        cluster.processes["ndbmtd.1"] = ticking.process
+        measured(both(cluster), "abba")
+    assert all(ticking.between(begun[0] + n / 2, begun[0] + n / 2 + 0.5) > 5 for n in range(8))
+
+
+def test_a_block_that_breaks_off_leaves_no_cluster_frozen(tmp_path: Path, monkeypatch):
+    """Whatever ends it, such as Ctrl-C: a frozen node neither serves nor stops."""
+    clusters = {side: scripted(tmp_path / side) for side in "ab"}
+
+    def interrupted(cluster: Scripted, samples: monitor.Samples) -> None:
+        if psutil.STATUS_STOPPED in [state(cluster) for cluster in clusters.values()]:
+            raise KeyboardInterrupt
+
+    def state(cluster: Scripted) -> str:
+        return psutil.Process(cluster.processes["ndbmtd.1"].pid).status()
+
+    monkeypatch.setattr(monitor, "read", interrupted)
+    with ExitStack() as stack:
+        for cluster in clusters.values():
+            cluster.processes["ndbmtd.1"] = Ticking(cluster.folder, stack).process
+        with pytest.raises(KeyboardInterrupt):
+            measured(clusters, "abba")
+        assert psutil.STATUS_STOPPED not in [state(cluster) for cluster in clusters.values()]
+
+
+def test_a_turn_whose_cluster_was_thawed_too_late_is_void(tmp_path: Path, monkeypatch):
+    """It would have had less time to work in than the other side; later turns are not affected."""
+    usual = pair.thaw
+    late = iter([0.0, 0.5])
+
+    def thaw(cluster: Scripted) -> None:
+        time.sleep(next(late, 0.0))
+        usual(cluster)
+
+    monkeypatch.setattr(pair, "thaw", thaw)
+    monkeypatch.setattr(turns, "THAWED_LATE_S", 0.4)
+    runs = measured({side: scripted(tmp_path / side) for side in "ab"}, "abab")
+    assert [row(run)["status"] for run in runs] == ["ok", SWITCHED_TOO_LATE, "ok", "ok"]
 
 
 def test_a_turn_that_was_read_too_late_has_no_processes(tmp_path: Path, monkeypatch):
@@ -227,7 +332,7 @@ def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
     """Half of what ends after it, where no turn of its own side follows: clients begin a turn anew,
     and end it late. Intervals are what sysbench reported."""
     runs = measured(both(scripted(tmp_path, left=50.0)), "abba")
-    first = turns.LEAD_S
+    first = shared_turns.LEAD_S
     expected = [BASE[s] + first + 1 + n + more for n, s, more in zip(
         range(4), "abba", (25, 0, 25, 25), strict=True
     )]  # fmt: skip
@@ -238,11 +343,11 @@ def test_what_counts_for_a_turn_besides_is_in_its_total_alone(tmp_path: Path):
 
 def test_nobody_works_where_the_side_changes_if_there_is_a_pause():
     """The slices of the block are the turns after those that warm up, in their order."""
-    schedule = turns.Schedule.of("baab", 2, 1)
+    schedule = shared_turns.Schedule.of("baab", 2, 1)
     assert "".join(schedule.sides) == "bb-aa-b-aa-b"
     assert [schedule.sides[place] for place in schedule.places] == ["b", "a", "a", "b"]
-    assert schedule.seconds_of("a") == {turns.LEAD_S + place for place in (3, 4, 8, 9)}
-    assert schedule.load_s == turns.LEAD_S + 12 + 1
+    assert schedule.seconds_of("a") == {shared_turns.LEAD_S + place for place in (3, 4, 8, 9)}
+    assert schedule.load_s == shared_turns.LEAD_S + 12 + 1
 
 
 @pytest.mark.cluster

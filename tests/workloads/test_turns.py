@@ -43,7 +43,7 @@ def as_clients_read(shared: turns.Turns) -> ctypes.Structure:
 
 def connect(shared: turns.Turns, side: str, *clients: int) -> None:
     """Do what these clients of a side do once they are connected."""
-    first = struct_of_clients().connected.offset + turns.MOST_CLIENTS * turns.SIDES.index(side)
+    first = struct_of_clients().clients.offset + turns.MOST_CLIENTS * turns.SIDES.index(side)
     with Path(shared.of(side).file).open("r+b") as file:
         for client in clients:
             file.seek(first + client)
@@ -95,7 +95,7 @@ def test_the_last_turn_and_the_last_client_have_a_place_of_their_own():
         assert bytes(as_clients_read(shared).sides) == b"ab" * (turns.MOST_TURNS // 2)
         assert (shared.connected("a"), shared.connected("b")) == (0, 0)
         connect(shared, "b", turns.MOST_CLIENTS - 1)
-        assert as_clients_read(shared).connected[1][turns.MOST_CLIENTS - 1] == 1
+        assert as_clients_read(shared).clients[1][turns.MOST_CLIENTS - 1] == 1
         assert (shared.connected("a"), shared.connected("b")) == (0, 1)
 
 
@@ -144,7 +144,7 @@ def test_waiting_sees_clients_that_connect_meanwhile():
     """Another process writes to the file; no message is needed."""
     with turns.opened() as shared:
         turn = shared.of("a")
-        first = struct_of_clients().connected.offset
+        first = struct_of_clients().clients.offset
         program = f"""sleep 0.2; printf '\\001\\001' |
 dd of={turn.file} bs=1 seek={first} conv=notrunc status=none"""
         with subprocess.Popen(["sh", "-c", program]) as clients:

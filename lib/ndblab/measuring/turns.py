@@ -5,6 +5,9 @@ It decides neither what is compared nor what a failure means.
 Turns coincide with the seconds of sysbench's reports. These begin with the load, so both loads are
 released at the same moment. A client finishes its current transaction, so a little of each turn
 spills into the next; if transactions last too long for that, no slice is good.
+
+Of two clusters, the one whose turn it is not is frozen: its idle processes would use CPUs of the
+other, and a cluster with many MySQL servers more so than one with few.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import readiness
+from ndblab.cluster import pair, readiness
 from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, now_utc
-from ndblab.measuring.slice_tables import Asked, Loaded, of_load
+from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE, Asked, Loaded, of_load
 from ndblab.measuring.slices import SWITCHED_LATE_S, connect_timeout_s
 from ndblab.planning.workload import WAITED, is_good
 from ndblab.workloads import registry, turns
@@ -32,11 +35,15 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.workloads.load_generator import Job, Load, Report
 
-LEAD_S = 1
-"""Seconds in which nobody works, while clients learn when their turns are."""
-NOBODY = "-"
 LATE_S = 1.5
 """A report that covers more time than this covers more than one turn."""
+THAWED_BEFORE_S = 0.05
+"""A cluster is thawed so long before its turn. It misses what its timers were due to do meanwhile,
+and catches up."""
+THAWED_LATE_S = 0.02
+"""A turn whose cluster is thawed so long after its beginning is void."""
+FINISHED_S = 0.2
+"""A query that lasts longer than this after its turn is frozen with its cluster."""
 MOST_LEFT = 0.1
 """Share of a side's queries that may end after its turns. With more, a turn no longer measures one
 side alone."""
@@ -53,42 +60,6 @@ class _Side:
     load: Load
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Whose turn each second is; `places` are the seconds that are the slices of a block."""
-
-    sides: tuple[str, ...]
-    places: tuple[int, ...]
-
-    @classmethod
-    def of(cls, order: Sequence[str], warmup_s: float, pause_s: int) -> Schedule:
-        """Return the turns of slices in an order, after those in which each side warms up.
-
-        Where the side changes, nobody works for `pause_s`.
-
-        >>> Schedule.of("abba", 1, 1).sides
-        ('a', '-', 'b', '-', 'a', '-', 'b', 'b', '-', 'a')
-        """
-        warm_up = [side for side in dict.fromkeys(order) for _ in range(int(warmup_s))]
-        sides: list[str] = []
-        places = []
-        for side in [*warm_up, *order]:
-            if sides and sides[-1] != side:
-                sides += [NOBODY] * pause_s
-            places.append(len(sides))
-            sides.append(side)
-        return cls(tuple(sides), tuple(places[len(warm_up) :]))
-
-    @property
-    def load_s(self) -> int:
-        """How long both loads last: sysbench may not report its last second."""
-        return LEAD_S + len(self.sides) + 1
-
-    def seconds_of(self, side: str) -> set[int]:
-        """Return the seconds of the load at which a side's turns begin."""
-        return {LEAD_S + place for place, other in enumerate(self.sides) if other == side}
-
-
 def measure(
     asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]], pause_s: int = 0
 ) -> list[Run]:
@@ -103,8 +74,8 @@ def measure(
     """
     order = [str(slice_.place["side"]) for slice_ in asked]
     times = asked[0].job.profile
-    schedule = Schedule.of(order, times.warmup_s, pause_s)
-    started_utc, spans = now_utc(), [None] * len(asked)
+    schedule = turns.Schedule.of(order, times.warmup_s, pause_s)
+    started_utc, spans, late = now_utc(), [None] * len(asked), set()
     with ExitStack() as stack:
         shared = stack.enter_context(turns.opened())
         sides = _connected(asked, ready, shared, schedule.load_s, stack)
@@ -121,9 +92,13 @@ def measure(
             idle = replace(broken[failed[0]], status=WAITED)
             reports = {name: broken.get(name, idle) for name in sides}
         else:
-            begin_s = fmean(itertools.chain(*begun.values())) + LEAD_S
+            begin_s = fmean(itertools.chain(*begun.values())) + turns.LEAD_S
             shared.begin(begin_s, times.duration_s, schedule.sides)
-            spans = _sample(sides, schedule, begin_s, times.duration_s)
+            try:
+                spans, late = _sample(sides, schedule, shared, begin_s, times.duration_s)
+            finally:
+                for side in sides.values():
+                    pair.thaw(side.cluster)
             reports = {name: side.load.finish() for name, side in sides.items()}
     for samples, cluster in _of_clusters(sides):
         monitor.read_others(cluster, samples)
@@ -132,21 +107,44 @@ def measure(
         side.cluster.check_alive()
         if not is_good(reports[name].status):
             readiness.wait_rejoined(side.cluster, side.job.servers)
-    before_s = LEAD_S + schedule.places[0]
+    sampled = began_s, lasted_s, datetime.fromisoformat(started_utc)
+    return _runs(asked, sides, schedule, reports, sampled, spans, late)
+
+
+def _runs(
+    asked: Sequence[Asked],
+    sides: Mapping[str, _Side],
+    schedule: turns.Schedule,
+    reports: Mapping[str, Report],
+    sampled: tuple[float, float, datetime],
+    spans: Sequence[tuple[float, float] | None],
+    late: set[int],
+) -> list[Run]:
+    """Return the tables of each slice.
+
+    Parameters
+    ----------
+    reports : what each side's load reported.
+    sampled : when the host was first sampled, for how many seconds, and the time of day then.
+    spans, late : what `_sample` returned.
+    """
+    began_s, lasted_s, started = sampled
+    before_s = turns.LEAD_S + schedule.places[0]
     own = {name: schedule.seconds_of(name) for name in sides}
     # Queries of one side that last too long disturb the other side, too.
     void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), "")
     left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
-    for slice_, name, place, span in zip(asked, order, schedule.places, spans, strict=True):
-        samples, second = sides[name].samples, LEAD_S + place
-        host = samples.host(began_s, lasted_s)
-        at_utc = (datetime.fromisoformat(started_utc) + timedelta(seconds=second)).isoformat()
-        loaded = Loaded(reports[name], samples, host, at_utc)
+    for slice_, place, span in zip(asked, schedule.places, spans, strict=True):
+        name, second = schedule.sides[place], turns.LEAD_S + place
+        samples, times = sides[name].samples, slice_.job.profile
+        at_utc = (started + timedelta(seconds=second)).isoformat()
+        loaded = Loaded(reports[name], samples, samples.host(began_s, lasted_s), at_utc)
         # Its first slice begins after this many seconds of the load.
         at = replace(slice_, job=replace(slice_.job, profile=replace(times, warmup_s=before_s)))
+        why = void or (SWITCHED_TOO_LATE if place in late else "")
         more = left[name].get(second, 0.0)
-        runs.append(of_load(at, loaded, second - before_s, span, void, more))
+        runs.append(of_load(at, loaded, second - before_s, span, why, more))
     return runs
 
 
@@ -180,25 +178,56 @@ def _of_clusters(sides: Mapping[str, _Side]) -> list[tuple[monitor.Samples, Clus
 
 
 def _sample(
-    sides: Mapping[str, _Side], schedule: Schedule, begin_s: float, turn_s: float
-) -> list[tuple[float, float] | None]:
-    """Sample the processes at both ends of each slice; return each span, None if too late."""
+    sides: Mapping[str, _Side],
+    schedule: turns.Schedule,
+    shared: turns.Turns,
+    begin_s: float,
+    turn_s: float,
+) -> tuple[list[tuple[float, float] | None], set[int]]:
+    """Sample the processes at both ends of each slice; of two clusters, let only one run at a time.
+
+    Returns the span of each slice, None if it was read too late, and the places of turns whose
+    cluster was thawed too late.
+    """
     readings: dict[int, tuple[float, bool]] = {}
-    for place in sorted({end for begin in schedule.places for end in (begin, begin + 1)}):
+    thawed_late = set()
+    ends = {end for begin in schedule.places for end in (begin, begin + 1)}
+    for place in range(len(schedule.sides) + 1):
         due_s = begin_s + place * turn_s
-        time.sleep(max(0.0, due_s - time.monotonic()))
-        at_s = time.monotonic()
-        readings[place] = at_s, at_s - due_s > SWITCHED_LATE_S
-        beside = schedule.sides[max(0, place - 1) : place + 1]
-        for samples, cluster in _of_clusters(
-            {name: sides[name] for name in beside if name in sides}
-        ):
-            monitor.read(cluster, samples)
+        frozen = _frozen_from(sides, schedule, place)
+        if frozen:
+            _sleep_until(due_s - THAWED_BEFORE_S)
+            pair.thaw(sides[schedule.awake[place]].cluster)
+            if time.monotonic() > due_s + THAWED_LATE_S:
+                thawed_late.add(place)
+        _sleep_until(due_s)
+        if place in ends:
+            at_s = time.monotonic()
+            readings[place] = at_s, at_s - due_s > SWITCHED_LATE_S
+            beside = schedule.sides[max(0, place - 1) : place + 1]
+            for samples, cluster in _of_clusters({s: sides[s] for s in beside if s in sides}):
+                monitor.read(cluster, samples)
+        for name in frozen:
+            shared.wait_finished(name, FINISHED_S)
+            pair.freeze(sides[name].cluster)
     spans = []
     for place in schedule.places:
         (began_s, late), (ended_s, later) = readings[place], readings[place + 1]
         spans.append(None if late or later else (began_s, ended_s - began_s))
-    return spans
+    return spans, thawed_late
+
+
+def _frozen_from(sides: Mapping[str, _Side], schedule: turns.Schedule, place: int) -> list[str]:
+    """Return the sides whose cluster is frozen from a place on, where that of another is thawed."""
+    awake = schedule.awake
+    if place == len(awake) or (place and awake[place - 1] == awake[place]):
+        return []
+    runs = sides[awake[place]].cluster
+    return [name for name, side in sides.items() if side.cluster is not runs]
+
+
+def _sleep_until(due_s: float) -> None:
+    time.sleep(max(0.0, due_s - time.monotonic()))
 
 
 def _too_long(report: Report, own: set[int], first_s: int) -> str:

@@ -2,7 +2,8 @@
 --
 -- Both have one file in memory, written by the lab (`turns.py`). A client that is connected says so
 -- in it, and waits for its release; from then on it works in the seconds of its side only. Where
--- these lie is known beforehand, so a client that waits sleeps until its next one.
+-- these lie is known beforehand, so a client that waits sleeps until its next one. The file also
+-- says whether a client works, so that the lab knows when the last query of a turn has ended.
 
 local ffi = require("ffi")
 
@@ -11,7 +12,7 @@ ffi.cdef[[
       double release_s, begin_s, turn_s;
       uint32_t number;
       char sides[1000];
-      uint8_t connected[2][65536];
+      uint8_t clients[2][65536];
    } ndblab_turns;
    struct ndblab_timespec { long s, ns; };
    int open(const char *path, int flags, ...);
@@ -22,6 +23,7 @@ ffi.cdef[[
 ]]
 
 local READ_WRITE, SHARED, MONOTONIC = 2, 1, 1
+local WAITS, WORKS = 1, 2
 local LONGEST_S, SHORT_S = 0.5, 0.002
 local path, side = os.getenv("NDBLAB_TURNS"), os.getenv("NDBLAB_TURNS_SIDE")
 local file = ffi.C.open(path, READ_WRITE)
@@ -75,7 +77,7 @@ function thread_init(thread_id)
    if connect then
       connect(thread_id)
    end
-   turns.connected[place][sysbench.tid] = 1
+   turns.clients[place][sysbench.tid] = WAITS
    while turns.release_s == 0 do
       sleep(SHORT_S)
    end
@@ -86,6 +88,7 @@ end
 function thread_run(thread_id)
    while ffi.C.sb_more_events(thread_id) do
       local seconds = wait_s()
+      turns.clients[place][sysbench.tid] = seconds > 0 and WAITS or WORKS
       if seconds > 0 then
          sleep(seconds)
       else

@@ -8,6 +8,7 @@ of a load, and makes its clients wait.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import mmap
 import struct
 import tempfile
@@ -19,6 +20,9 @@ from pathlib import Path
 from ndblab.error import LabError
 from ndblab.workloads.load_generator import Command
 
+LEAD_S = 1
+"""Seconds in which nobody works, while clients learn when their turns are."""
+NOBODY = "-"
 SCRIPT = Path(__file__).with_suffix(".lua")
 SIDES = "ab"
 MOST_TURNS, MOST_CLIENTS = 1000, 65536
@@ -26,8 +30,10 @@ _RELEASE, _BEGIN, _TURN, _NUMBER = "release_s", "begin_s", "turn_s", "number"
 _AT = {_RELEASE: ("<d", 0), _BEGIN: ("<d", 8), _TURN: ("<d", 16), _NUMBER: ("<I", 24)}
 """Format and offset of each field in the file, as in the struct of `turns.lua`."""
 _SIDES_AT = 28
-_CONNECTED_AT = _SIDES_AT + MOST_TURNS
-_BYTES = -(-(_CONNECTED_AT + len(SIDES) * MOST_CLIENTS) // 8) * 8
+_CLIENTS_AT = _SIDES_AT + MOST_TURNS
+_BYTES = -(-(_CLIENTS_AT + len(SIDES) * MOST_CLIENTS) // 8) * 8
+_WAITS, _WORKS = 1, 2
+"""What a client is doing once it is connected."""
 _POLL_S = 0.005
 _RELEASED_IN_S = 0.1
 """Clients are released after this delay, so that all clients of both sides know of it."""
@@ -39,6 +45,51 @@ class Turn:
 
     file: str
     side: str
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Whose turn each second is; `places` are the seconds that are the slices of a block."""
+
+    sides: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, order: Sequence[str], warmup_s: float, pause_s: int) -> Schedule:
+        """Return the turns of slices in an order, after those in which each side warms up.
+
+        Where the side changes, nobody works for `pause_s`.
+
+        >>> Schedule.of("abba", 1, 1).sides
+        ('a', '-', 'b', '-', 'a', '-', 'b', 'b', '-', 'a')
+        """
+        warm_up = [side for side in dict.fromkeys(order) for _ in range(int(warmup_s))]
+        sides: list[str] = []
+        places = []
+        for side in [*warm_up, *order]:
+            if sides and sides[-1] != side:
+                sides += [NOBODY] * pause_s
+            places.append(len(sides))
+            sides.append(side)
+        return cls(tuple(sides), tuple(places[len(warm_up) :]))
+
+    @property
+    def awake(self) -> tuple[str, ...]:
+        """Whose cluster runs in each second: in a pause that of the side before, which settles.
+
+        >>> "".join(Schedule.of("abba", 1, 1).awake)
+        'aabbaabbba'
+        """
+        return tuple(itertools.accumulate(self.sides, lambda last, s: last if s == NOBODY else s))
+
+    @property
+    def load_s(self) -> int:
+        """How long both loads last: sysbench may not report its last second."""
+        return LEAD_S + len(self.sides) + 1
+
+    def seconds_of(self, side: str) -> set[int]:
+        """Return the seconds of the load at which a side's turns begin."""
+        return {LEAD_S + place for place, other in enumerate(self.sides) if other == side}
 
 
 class Turns:
@@ -53,8 +104,8 @@ class Turns:
 
     def connected(self, side: str) -> int:
         """Return how many clients of a side are connected."""
-        first = _CONNECTED_AT + SIDES.index(side) * MOST_CLIENTS
-        return self._memory[first : first + MOST_CLIENTS].count(1)
+        clients = self._clients(side)
+        return clients.count(_WAITS) + clients.count(_WORKS)
 
     def wait_connected(
         self, side: str, clients: int, timeout_s: float, has_ended: Callable[[], bool]
@@ -62,6 +113,12 @@ class Turns:
         """Wait until this many clients of a side are connected, its load ends, or time is over."""
         until_s = time.monotonic() + timeout_s
         while self.connected(side) < clients and not has_ended() and time.monotonic() < until_s:
+            time.sleep(_POLL_S)
+
+    def wait_finished(self, side: str, timeout_s: float) -> None:
+        """Wait until no client of a side works any more, or time is over."""
+        until_s = time.monotonic() + timeout_s
+        while self._clients(side).count(_WORKS) and time.monotonic() < until_s:
             time.sleep(_POLL_S)
 
     def release(self) -> None:
@@ -77,6 +134,10 @@ class Turns:
         self._write(_NUMBER, len(named))
         self._write(_TURN, turn_s)
         self._write(_BEGIN, begin_s)
+
+    def _clients(self, side: str) -> bytes:
+        first = _CLIENTS_AT + SIDES.index(side) * MOST_CLIENTS
+        return self._memory[first : first + MOST_CLIENTS]
 
     def _write(self, name: str, value: float) -> None:
         form, at = _AT[name]

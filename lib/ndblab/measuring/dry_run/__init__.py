@@ -20,11 +20,12 @@ from ndblab.hosts import connected, roles, spread
 from ndblab.install.binaries import named
 from ndblab.judging import publication
 from ndblab.machine import host
-from ndblab.measuring import feasible, performing, turns
+from ndblab.measuring import feasible, performing
 from ndblab.measuring.dry_run import noted
 from ndblab.planning import twins
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.shape import Places
+from ndblab.workloads import turns
 
 if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast, Side, Slice
