@@ -21,7 +21,8 @@ from ndblab.planning.shape import Shape
     ("words", "design"),
     [
         (["ndb_batch_size=64K"], ALTERNATION),
-        (["servers=1", "servers=2"], ALTERNATION),
+        (["servers=1", "servers=2"], TWINS),
+        (["servers=2"], TWINS),
         (["data_nodes=25%"], ALTERNATION),
         (["READ_BACKUP=0"], ALTERNATION),
         (["ndb_read_backup=0"], TWINS),
@@ -87,7 +88,7 @@ def test_without_memory_for_twins_clusters_start_in_pairs() -> None:
 
 def test_what_both_sides_have_needs_no_restart() -> None:
     """Only differences count."""
-    words = ["servers=1", "servers=2", "SpinMethod=CostBasedSpinning"]
+    words = ["clients=8", "clients=9", "SpinMethod=CostBasedSpinning"]
     assert choice.choose(sides.parse(words)).design == ALTERNATION
 
 
@@ -101,7 +102,7 @@ def test_what_both_sides_have_needs_no_restart() -> None:
         (["table_open_cache=10"], ALTERNATION),
         (["max_connections=500"], SWITCHED),
         (["slow_query_log=on", "long_query_time=0"], ALTERNATION),
-        (["servers=1", "servers=2"], ALTERNATION),
+        (["clients=1", "clients=2"], ALTERNATION),
         (
             ["data_nodes=20%", "data_nodes=30%", "ndb_batch_size=8K", "ndb_batch_size=64K"],
             ALTERNATION,
@@ -121,7 +122,7 @@ def test_what_acts_at_once_is_switched_under_one_load(words: list[str], design: 
         (["ndb_batch_size=64K"], ALTERNATION, True),
         (["long_query_time=0", "join_buffer_size=1M"], ALTERNATION, True),
         (["READ_BACKUP=0"], ALTERNATION, True),
-        (["servers=1", "servers=2"], ALTERNATION, True),
+        (["servers=1", "servers=2"], TWINS, True),
         (["clients=4", "clients=8"], ALTERNATION, True),
         (["ndb_batch_size=64K", "READ_BACKUP=0"], ALTERNATION, True),
         (["clients=4", "clients=8", "ndb_batch_size=8K", "ndb_batch_size=64K"], ALTERNATION, True),
@@ -138,7 +139,7 @@ def test_what_acts_at_once_is_switched_under_one_load(words: list[str], design: 
             ALTERNATION,
             False,
         ),
-        (["data_nodes=20%", "data_nodes=30%", "servers=1", "servers=2"], ALTERNATION, False),
+        (["data_nodes=20%", "data_nodes=30%", "servers=1", "servers=2"], TWINS, True),
         (["data_nodes=20%", "data_nodes=30%"], SWITCHED, False),
         (["max_connections=500"], SWITCHED, False),
         (["performance_schema=on"], RESTARTS, True),
@@ -176,6 +177,19 @@ def test_clusters_that_start_one_after_the_other_cannot_take_turns() -> None:
     parsed = sides.parse(["SpinMethod=CostBasedSpinning"])
     chosen = choice.choose(parsed, "they need 9 GiB of memory", one_load=True, turns=True)
     assert (chosen.design, chosen.turns) == (STARTS, False)
+
+
+def test_numbers_of_servers_need_clusters_of_their_own() -> None:
+    """In one, a side with fewer would pay for idle ones; only a cluster that runs has no choice."""
+    parsed = sides.parse(["servers=1", "servers=2"])
+    twins = choice.choose(parsed)
+    assert twins.described.endswith("since idle MySQL servers would use CPU of the side with fewer")
+    assert choice.choose(parsed, "they need 9 GiB of memory").design == STARTS
+    running = choice.choose(parsed, startable=False)
+    assert running.design == ALTERNATION
+    assert running.described.endswith("since servers changes while servers run")
+    more = choice.choose(sides.parse(["servers=2", "ndb_batch_size=64K"]))
+    assert (more.design, more.because) == (TWINS, ("servers",))
 
 
 def test_two_servers_of_a_side_take_turns_as_twins() -> None:

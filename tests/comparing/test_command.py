@@ -175,4 +175,4 @@ def test_a_setting_that_the_other_side_has_decides_no_design(binaries, monkeypat
     plain, _ = comparison.compare(Request(words, only_plan=True, as_json=True))
     known = json.loads(plain)
     assert known["b"] == ["performance_schema=OFF", "servers=2"]
-    assert (known["design"], known["because"]) == ("alternation", ["servers"])
+    assert (known["design"], known["because"]) == ("twins", ["servers"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -81,6 +82,9 @@ class Lab:
         self.twins: list[tuple[str, bool]] = []
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
         self.plan = deployment.make(host.read(), shape)
+        self.sent: dict[str, list[int]] = {"a": [], "b": []}
+        self.both = {side: self.cluster(sent) for side, sent in self.sent.items()}
+        self.frozen: list[list[str]] = []
         self.disturbed: Callable[[str], tuple[company.Company, float]]
         self.disturbed = lambda run_id: (company.NO_COMPANY, 0.0)
         self.writer, self.said = Writer(), []
@@ -91,12 +95,21 @@ class Lab:
     def binaries_of(self, variant: str) -> None:
         """A slice that is only listed needs no program."""
 
+    def cluster(self, sent: list[int]) -> SimpleNamespace:
+        """A cluster of one process, and the signals that it was sent."""
+        process = SimpleNamespace(send_signal=sent.append)
+        return SimpleNamespace(plan=self.plan, processes={"ndbmtd.1": process})
+
+    def idle_beside(self, cluster: SimpleNamespace) -> list[SimpleNamespace]:
+        both = list(self.both.values())
+        return [other for other in both if cluster in both and other is not cluster]
+
     def ready(self, *points: Point) -> SimpleNamespace:
         return SimpleNamespace(plan=self.plan)
 
     def twin(self, contrast: Contrast, slice_: designs.Slice) -> tuple[SimpleNamespace, int]:
         self.twins.append((slice_.side, slice_.swapped))
-        return SimpleNamespace(plan=self.plan), 2 * slice_.block + (slice_.side == "b")
+        return self.both[slice_.side], 2 * slice_.block + (slice_.side == "b")
 
     def restarted(self, contrast: Contrast, slice_: designs.Slice) -> tuple[SimpleNamespace, int]:
         plan = deployment.turned(self.plan) if slice_.swapped else self.plan
@@ -108,6 +121,8 @@ class Lab:
 
     def slot(self, cluster, asked, condition) -> list[Run]:
         self.asked.append(asked)
+        last = {side: sent[-1:] for side, sent in self.sent.items()}
+        self.frozen.append([side for side in last if last[side] == [signal.SIGSTOP]])
         runs = []
         for slice_ in asked:
             others, steal_pct = self.disturbed(slice_.place["run_id"])
@@ -464,6 +479,28 @@ def test_each_slice_of_twins_is_on_the_cluster_of_its_side(lab: Lab):
     starts = {(1, "a"): [2], (1, "b"): [3], (2, "a"): [4], (2, "b"): [5]}
     assert lab.starts_of("block", "side") == starts
     assert contrasts.log_ratios(lab.writer.slices, "t").shape == (2, 1)
+
+
+def test_a_twin_is_frozen_while_the_other_is_measured(lab: Lab, monkeypatch):
+    """Its idle processes would use CPUs. It runs again after each slice, also after a failure."""
+    lab.measure(Contrast("t", designs.TWINS, ONE, ONE, ()))
+    sides = list(lab.writer.slices["side"])
+    assert lab.frozen == [["b"] if side == "a" else ["a"] for side in sides]
+    assert {sent[-1] for sent in lab.sent.values()} == {signal.SIGCONT}
+
+    def fail(*_):
+        raise LabError("a node has ended")
+
+    monkeypatch.setattr(slices, "measure", fail)
+    with pytest.raises(LabError, match="a node has ended"):
+        lab.measure(Contrast("t", designs.TWINS, ONE, ONE, ()), 2)
+    assert {sent[-1] for sent in lab.sent.values()} == {signal.SIGCONT}
+
+
+def test_sides_that_share_a_cluster_never_freeze_it(lab: Lab):
+    """Both use its data nodes."""
+    lab.measure(Contrast("x", designs.ALTERNATION, ONE, OTHER, ()))
+    assert not any(lab.frozen)
 
 
 def test_sides_of_restarts_have_servers_of_their_own_and_exchange_them(lab: Lab):

@@ -73,7 +73,7 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: Work
     common = request.common(parsed, workload.name, machine.usable_cpus)
     # Settings of both sides are set on the running servers too: the lab has no file for them.
     of_each = replace(parsed, a=parsed.of("a"), b=parsed.of("b"), both=())
-    chosen = choice.choose(parsed)
+    chosen = choice.choose(parsed, startable=False)
     experiment = made.experiment(of_each, chosen, common)
     # A side without a value has that of the servers: with another one it is another measurement.
     one = (k for k in parsed.differing if None in (parsed.value("a", k), parsed.value("b", k)))

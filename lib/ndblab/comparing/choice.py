@@ -59,7 +59,8 @@ PAUSE_S = 1
 """Idle seconds between the turns of such sides: ten NDB epochs, in which a binary log catches up.
 A checkpoint lasts longer, and both sides pay for it."""
 _SESSION = (knobs.SESSION, knobs.NEW_TABLES)
-_OF_CLIENTS = ("servers", "clients")
+SERVERS = "servers"
+_OF_CLIENTS = (SERVERS, "clients")
 _WORDS = {
     SWITCHED: "slices of a second under one load, A B B A, switched while it runs",
     ALTERNATION: "slices of both sides in turn, A B B A, in one cluster",
@@ -127,7 +128,9 @@ class Choice:
         words = _IN_TURNS if self.turns else _WORDS
         pause = ", with a pause of a second where the side changes" if self.pause_s else ""
         names, one = listed(self.because), len(self.because) == 1
-        if self.unlisted:
+        if self.because == (SERVERS,) and self.design != ALTERNATION:
+            why = "idle MySQL servers would use CPU of the side with fewer"
+        elif self.unlisted:
             why = f"the lab does not know how {names} {'is' if one else 'are'} changed"
         else:
             when = _WHEN.get(self.change, "with a restart of data nodes")
@@ -137,13 +140,20 @@ class Choice:
 
 
 def choose(
-    sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = False, turns: bool = False
+    sides: Sides,
+    no_twins: str = "",
+    servers: int = 1,
+    one_load: bool = False,
+    turns: bool = False,
+    startable: bool = True,
 ) -> Choice:
     """Choose the design that the costliest difference of the sides allows.
 
     A table option is compared in one cluster, with tables of both kinds; a variable of mysqld
     that acts on new tables needs a cluster for each side. A setting that needs a restart of mysqld
-    is compared on two servers of one cluster, if each side loads only one.
+    is compared on two servers of one cluster, if each side loads only one. Sides with different
+    numbers of servers have clusters of their own: in one, the servers that the side with fewer does
+    not use would use CPU.
 
     Parameters
     ----------
@@ -151,22 +161,24 @@ def choose(
     servers : number of MySQL servers of a side that does not set it.
     one_load : whether the load reports each second, so that sides can be switched under it.
     turns : whether the clients of the load can take turns.
+    startable : whether clusters can be started for the comparison.
     """
     pause = pause_s(sides.differing) if turns else 0
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
-    apart = logs(sides) and sides.value("a", "servers") != sides.value("b", "servers")
-    in_one = not apart and all(
+    numbers = [int(sides.value(side, SERVERS) or servers) for side in ("a", "b")]
+    apart = startable and len(set(numbers)) > 1
+    while_running = all(
         knob.change in knobs.WHILE_RUNNING or knob.file == knobs.TABLE for knob in sides.differing
     )
     if one_load and all(_at_once(knob) for knob in sides.differing):
         return Choice(SWITCHED, dearest, because)
-    if in_one:
+    if while_running and not apart:
         turns = turns and all(with_clients(knob) for knob in sides.differing)
         return Choice(ALTERNATION, dearest, because, turns=turns, pause_s=pause * turns)
-    one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
-    if one_each and not logs(sides) and by_servers(sides.differing):
+    if numbers == [1, 1] and not logs(sides) and by_servers(sides.differing):
         return Choice(RESTARTS, dearest, because, turns=turns, pause_s=pause)
+    because = (SERVERS,) if while_running else because
     unlisted = any(k.source == knobs.UNLISTED for k in sides.differing if k.change == dearest)
     if no_twins:
         return Choice(STARTS, dearest, because, no_twins, unlisted)

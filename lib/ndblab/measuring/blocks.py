@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ndblab.cluster import pair
 from ndblab.dataset import table
 from ndblab.dataset.manifest import FAILED_LOADS
 from ndblab.design import contrast as designs
@@ -166,7 +167,8 @@ def _measure(
             watched = [condition != NO_MONITOR for condition in conditions]
             return slices.measure_in_turn(cluster, asked, watched)
         [condition] = set(conditions)
-        return slices.measure(cluster, asked, condition)
+        with pair.frozen(*clusters.idle_beside(cluster)):
+            return slices.measure(cluster, asked, condition)
     except LabError as failure:
         for slice_, side in zip(slot, sides, strict=True):
             facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}

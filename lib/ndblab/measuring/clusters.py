@@ -201,6 +201,10 @@ class Clusters:
             self._start_twins(contrast, slice_)
         return self._twins[slice_.side], self.starts - (slice_.side == A)
 
+    def idle_beside(self, cluster: Cluster) -> list[Cluster]:
+        """Return the twin of a cluster, if it has one."""
+        return [other for other in self._twins.values() if other is not cluster]
+
     def _start_twins(self, contrast: Contrast, slice_: Slice) -> None:
         self.close()
         self.starts += 2

@@ -92,7 +92,9 @@ def drawn(
     It leaves out values that occur in configurations that failed and in none that ran.
     """
     names, means, covariance, _ = _posterior(space, history)
-    effects = dict(zip(names, rng.multivariate_normal(means, covariance), strict=True))
+    effects = dict(
+        zip(names, rng.multivariate_normal(means, covariance, method="cholesky"), strict=True)
+    )
     ran = {r.trial.configuration for r in history.contrasts if r.gains} - set(failed)
     suspect = set(itertools.chain(*failed)) - set(itertools.chain(*ran))
     chosen = {}

@@ -76,10 +76,10 @@ class Space:
         """Return whether a knob is tried in one cluster.
 
         If clients take turns there, they must keep its value: this makes all blocks of a design
-        alike, and equally exact.
+        alike, and equally exact. Servers that one side does not use would use CPU there.
         """
         kept = ALTERNATION not in self.turns or choice.with_clients(tunable.knob)
-        return tunable.cheap and kept and not (self.logs and tunable.knob.name == "servers")
+        return tunable.cheap and kept and tunable.knob.name != choice.SERVERS
 
     def tunable(self, word: str) -> Tunable:
         """Return the knob of a name."""

@@ -268,15 +268,8 @@ class Wanted:
         return own, own.size(self.request.profile, given), given
 
     def servers(self, trial: Trial) -> list[int]:
-        """Return numbers of servers, of which the clusters of a trial have the largest.
-
-        Trials in one cluster get as many servers as any value asks for, so that none of them needs
-        another cluster.
-        """
-        servers = [self.point(own, "").servers for own in (trial.against, trial.configuration)]
-        if trial.design == ALTERNATION:
-            servers += [value for value in self._tried("servers") if value <= self.load.clients]
-        return servers
+        """Return the numbers of servers of the two configurations of a trial."""
+        return [self.point(own, "").servers for own in (trial.against, trial.configuration)]
 
 
 def alone(settings: tuple[Setting, ...]) -> Sides:
