@@ -27,5 +27,5 @@ def test_a_search_finds_there_what_the_real_one_confirmed() -> None:
     """One server with fewer threads in each data node; an hour has as many trials as it had."""
     data = searched.obtain(host=searched.RECORDED)
     result, history = tuning.search(worlds.of_a_search(data, 1))
-    assert {("servers", 1), ("NumCPUs", 1)} <= set(tuning.chosen(result))
+    assert {("servers", 1), ("NumCPUs", 1)} <= set(result.configuration)
     assert len(history.records) == pytest.approx(len(data.manifest["trials"]), rel=0.3)

@@ -65,7 +65,7 @@ def test_two_settings_that_gain_together_are_both_in_the_answer(seed: int):
     """The race tries what it would propose, so that the confirmation is not spent on less."""
     world = worlds.interacting(seed)
     result, history = tuning.search(world, tuning.INTERACTING_S)
-    assert world.gain(tuning.chosen(result)) == pytest.approx(world.best)
+    assert world.gain(result.configuration) == pytest.approx(world.best)
     confirmed = [r.trial.configuration for r in history.of((CONFIRM,)).contrasts]
     assert any(len(history.gains(RACE, own)) for own in confirmed)
 

@@ -179,7 +179,7 @@ def _next_day(kind: Callable[[int], World], seed: int, alike: bool) -> tuple[boo
     result, _ = tuning.search(today)
     if result.winner is None:
         return None
-    gain, told = math.exp(then.gain(tuning.chosen(result))), result.winner.ratio
+    gain, told = math.exp(then.gain(result.configuration)), result.winner.ratio
     range_ = recordings.another_day(told)
     return told.low <= gain <= told.high, range_.low <= gain <= range_.high
 

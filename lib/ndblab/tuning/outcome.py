@@ -23,7 +23,7 @@ from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning import ablation
 from ndblab.tuning.history import BASE_RANGE, CONFIRM, OWN_RANGE, SEARCH, History, Record
-from ndblab.tuning.space import Configuration
+from ndblab.tuning.space import BASELINE, Configuration
 from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
@@ -98,6 +98,11 @@ class Outcome:
     bounded: int = 0
     by_design: tuple[Excluded, ...] = ()
     doubtful: tuple[str, ...] = ()
+
+    @property
+    def configuration(self) -> Configuration:
+        """Return the configuration that a search ends with: the baseline if nothing is better."""
+        return self.winner.configuration if self.winner else BASELINE
 
 
 def judge(
