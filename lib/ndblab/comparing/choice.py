@@ -57,7 +57,7 @@ _DEFERRED = (
 checkpoints. With turns of a second, some of this work would fall into the other side's turns."""
 PAUSE_S = 1
 """Idle seconds between the turns of such sides: ten NDB epochs, in which a binary log catches up.
-A checkpoint lasts longer, and both sides pay for it."""
+A checkpoint lasts longer. In one cluster, both sides pay for it; of twins, each for its own."""
 _SESSION = (knobs.SESSION, knobs.NEW_TABLES)
 SERVERS = "servers"
 _OF_CLIENTS = (SERVERS, "clients")

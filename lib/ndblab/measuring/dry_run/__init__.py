@@ -174,7 +174,8 @@ def _twins(clusters: NotedClusters, contrast: Contrast) -> None:
     clusters.lines += (
         "",
         f"# twins {contrast.name}: two clusters, started at the same moment,",
-        "# each in a control group of its own of equal weight, if the host has such",
+        "# each in a control group of its own of equal weight, if the host has such;",
+        "# while one of them works, all processes of the other are stopped",
     )
     plans = [clusters.plans[contrast.side(name).point.variant] for name in (designs.A, designs.B)]
     if why := twins.lack(*plans, clusters.machine, feasible.disk_free_bytes(plans[0])):
