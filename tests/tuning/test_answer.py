@@ -87,6 +87,15 @@ def test_what_is_pasted_is_grouped_by_what_it_costs():
     assert "at most 1 % worse" in answer.sentence(fewer, wanted(), {})
 
 
+def test_what_is_better_left_out_is_told_with_what_that_gained():
+    """Not as if it made no difference."""
+    less = outcome(WINNER, needless=("ndb_batch_size",), without=Estimate(1.14, 1.05, 1.24))
+    text = answer.sentence(less, wanted(), {})
+    assert "ndb_batch_size as well, without which it gave 14 % more queries/s (5 to 24 %)" in text
+    assert too_long(text) == []
+    assert answer.to_json(less, wanted(), {})["without_needless"]["low"] == 1.05
+
+
 def test_a_command_measures_the_confirmed_gain_once_more():
     """Both values of each setting, and the same number of clients; what is needless is left out."""
     _, command = answer.to_check(outcome(WINNER, needless=("ndb_batch_size",)), wanted())

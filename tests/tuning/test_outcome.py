@@ -179,6 +179,19 @@ def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
     result = judged(wins, alike, open_, candidates=(TWO,))
     assert result.winner is not None
     assert result.needless == ("knob_06",)
+    assert result.without.low < 1 < result.without.high
+    assert math.isnan(judged(wins, candidates=(TWO,)).without.value)
+
+
+def test_a_knob_without_which_the_winner_is_better_is_left_out_with_its_gain():
+    """The contrast without it says how much."""
+    rng = np.random.default_rng(2)
+    wins = record(CONFIRM, TWO, list(rng.normal(0.2, 0.02, 9)))
+    better = record(ABLATE, without(TWO, "knob_06"), list(rng.normal(0.13, 0.01, 9)), TWO)
+    result = judged(wins, better, candidates=(TWO,))
+    assert result.needless == ("knob_06",)
+    assert result.without.value == pytest.approx(math.exp(0.13), rel=0.02)
+    assert result.without.low > 1
 
 
 def test_a_knob_without_which_a_limit_breaks_is_not_left_out():

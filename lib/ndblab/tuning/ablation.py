@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from ndblab.statistics import sequential
+from ndblab.statistics.estimate import Estimate
 from ndblab.tuning import screening
 from ndblab.tuning.history import ABLATE, SEARCH, History, Record
 from ndblab.tuning.space import Configuration, Space, without
@@ -91,6 +92,17 @@ def needless(
     """
     groups = _left_out(history, whole, limits, are_needed=False)
     return tuple(sorted(max(groups, key=len, default=())))
+
+
+def gain_without(history: History, whole: Configuration, words: Sequence[str]) -> Estimate:
+    """Return the ratio that a trial without these knobs found against the whole; NaN if none did.
+
+    Above 1, the configuration is better without them.
+    """
+    record = history.find(ABLATE, without(whole, *words), whole)
+    if record is None or not record.gains:
+        return Estimate(math.nan)
+    return Estimate(*map(math.exp, sequential.interval(np.array(record.gains))))
 
 
 def _unshown(

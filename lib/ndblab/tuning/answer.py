@@ -85,7 +85,8 @@ def sentence(outcome: Outcome, wanted: Wanted, changes: Changes) -> str:
     told += [f"With {them}: {listed(others)}"] if others else []
     told.append(f"For {them}, {_restarts(outcome, wanted)}")
     if outcome.needless:
-        told.append(f"Measured with {without_loss(outcome.needless)}")
+        loss = without_loss(outcome.needless, outcome.without, wanted.request.goal)
+        told.append(f"Measured with {loss}")
     sure, unsure = by_doubt(wanted.space.typed(kept(outcome)), outcome.doubtful)
     if unsure:
         told += [f"Estimated, not confirmed singly: a gain from {listed(sure)}"] if sure else []
@@ -178,9 +179,10 @@ def changed(quantity: str, ratio: Estimate) -> str:
     return f"{_BESIDE[quantity]} {less_or_more(*ratio)}"
 
 
-def without_loss(needless: Sequence[str]) -> str:
-    """Name what was measured as well, and is not needed."""
-    return f"{listed(needless)} as well, without which it is at most 1 % worse"
+def without_loss(needless: Sequence[str], ratio: Estimate, goal: str) -> str:
+    """Name what was measured as well and is not needed; leaving it out gains `ratio`."""
+    then = f"it gave {gain(ratio, goal)}" if ratio.low > 1 else "it is at most 1 % worse"
+    return f"{listed(needless)} as well, without which {then}"
 
 
 def by_doubt(typed: Sequence[str], doubtful: Collection[str]) -> tuple[list[str], list[str]]:
@@ -246,6 +248,7 @@ def to_json(outcome: Outcome, wanted: Wanted, changes: Changes) -> dict:
         ],
         "restarts": _restarts(outcome, wanted) if outcome.winner else "",
         "needless": list(outcome.needless),
+        "without_needless": comparing.plain(outcome.without),
         "doubtful": list(outcome.doubtful),
         "beside": _plain(_beside(outcome, changes)),
         "tried": outcome.tried,

@@ -31,6 +31,7 @@ RANGE = 0.30
 results do so too, and more than the baseline's: 63 % of the configurations found best under noise
 lose as much when deployed (TUNA, EuroSys 2025)."""
 ERROR = 1 - CONFIDENCE
+_UNKNOWN = Estimate(math.nan)
 FREEDOM = 4
 """Fewest degrees of freedom of a design's deviation with which limits are computed: with fewer, a t
 quantile says little more than that nothing is known."""
@@ -86,7 +87,8 @@ class Outcome:
     `needless` names the knobs of the winner without which it is no worse. With 95 % confidence,
     not even the best of `bounded` configurations gains more than `excluded`, a part of 1; NaN if
     unknown. `by_design` says the same for the configurations of each design. `doubtful` names the
-    knobs of the winner from which the search saw no clear gain.
+    knobs of the winner from which the search saw no clear gain. `without` is what leaving out the
+    `needless` ones gains, as a ratio.
     """
 
     winner: Finalist | None
@@ -98,6 +100,7 @@ class Outcome:
     bounded: int = 0
     by_design: tuple[Excluded, ...] = ()
     doubtful: tuple[str, ...] = ()
+    without: Estimate = _UNKNOWN
 
     @property
     def configuration(self) -> Configuration:
@@ -124,11 +127,14 @@ def judge(
     winner = max(better, key=lambda finalist: finalist.log_low, default=None)
     tried = {record.trial.configuration for record in history.records}
     needless = ablation.needless(history, winner.configuration, limits) if winner else ()
+    less = _UNKNOWN
+    if winner and needless:
+        less = ablation.gain_without(history, winner.configuration, needless)
     by_design = () if winner else _excluded(history, finalists, out)
     return Outcome(
         winner, tuple(finalists), needless, len(tried), tuple(out.items()),
         max((excluded.gain for excluded in by_design), default=math.nan),
-        sum(excluded.number for excluded in by_design), by_design,
+        sum(excluded.number for excluded in by_design), by_design, without=less,
     )  # fmt: skip
 
 

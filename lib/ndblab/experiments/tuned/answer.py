@@ -43,7 +43,9 @@ def _confirmed(known: Mapping[str, Any], dataset: Dataset) -> Iterator[str]:
         yield f"measured again {hours} hours later: {of_search.gain(later, known['goal'])}"
     yield from _beside(known, "them" if len(own) > 1 else "it")
     if known["needless"]:
-        yield f"measured with {of_search.without_loss(known['needless'])}"
+        # Older searches do not say what leaving it out gained.
+        less = of_search.estimate(known.get("without_needless") or {"value": None})
+        yield f"measured with {of_search.without_loss(known['needless'], less, known['goal'])}"
     sure, unsure = of_search.by_doubt(own, known.get("doubtful", ()))
     if unsure:
         seen = f"estimated, not confirmed singly: a gain from {listed(sure)}; " if sure else ""
