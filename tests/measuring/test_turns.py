@@ -44,7 +44,7 @@ def connect(folder):
     time.sleep(0.3)
     pathlib.Path(folder, side + ".connected").touch()
     for client in range(int(words["--threads"])):
-        memory[{shared_turns._CLIENTS_AT} + place * {shared_turns.MOST_CLIENTS} + client] = 1
+        memory[{shared_turns._CLIENTS_AT} + place * {shared_turns.MOST_CLIENTS} + client] = DOES
 def line(second, qps):
     rates = f"tps: {{qps:.2f}} qps: {{qps:.2f}} (r/w/o: {{qps:.2f}}/0.00/0.00)"
     print(f"[ {{second}}s ] thds: 8", rates, "lat (ms,95%): 1.00 err/s: 0.00 reconn/s: 0.00",
@@ -83,11 +83,15 @@ def a_busy_host_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "THAWED_LATE_S", 0.9)
 
 
-def scripted(folder: Path, left: float = 0.0) -> Scripted:
-    """A cluster whose loads take turns, and report `left` queries/s in those of the other side."""
+def scripted(folder: Path, left: float = 0.0, amid_query: bool = False) -> Scripted:
+    """A cluster whose loads take turns, and report `left` queries/s in those of the other side.
+
+    If `amid_query`, its clients never finish a query.
+    """
     folder.mkdir(exist_ok=True)
-    program = f"{WAITS}\nLEFT, TOTALS = {left}, {TOTALS!r}\nconnect({str(folder)!r})\n{WORKS}"
-    return Scripted(folder, program)
+    does = shared_turns._WORKS if amid_query else shared_turns._WAITS
+    values = f"LEFT, TOTALS, DOES = {left}, {TOTALS!r}, {does}"
+    return Scripted(folder, f"{WAITS}\n{values}\nconnect({str(folder)!r})\n{WORKS}")
 
 
 def asked_of(cluster_of: Mapping[str, Scripted], order: str, warmup_s: int = 0) -> list[Asked]:
@@ -182,19 +186,19 @@ class Ticking:
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """When the turns of each block began."""
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, shared_turns.Turns]]:
+    """When the turns of each block began, and the turns."""
     seen, usual = [], shared_turns.Turns.begin
 
     def begin(self, begin_s: float, turn_s: float, sides) -> None:
-        seen.append(begin_s)
+        seen.append((begin_s, self))
         usual(self, begin_s, turn_s, sides)
 
     monkeypatch.setattr(shared_turns.Turns, "begin", begin)
     return seen
 
 
-def test_of_two_clusters_only_the_one_whose_turn_it_is_runs(tmp_path: Path, begun: list[float]):
+def test_of_two_clusters_only_the_one_whose_turn_it_is_runs(tmp_path: Path, begun: list):
     """Idle processes use CPUs that the other side would have. In the end both run again."""
     clusters = {side: scripted(tmp_path / side) for side in "ab"}
     with ExitStack() as stack:
@@ -206,20 +210,22 @@ def test_of_two_clusters_only_the_one_whose_turn_it_is_runs(tmp_path: Path, begu
         for ticks in ticking.values():
             waiting.until(lambda t=ticks: t.between(ended_s, ended_s + 60), 20, "a tick after it")
     assert [row(run)["status"] for run in runs] == ["ok"] * 4
+    [(begin_s, _)] = begun
     for second, side in enumerate("abba"):
-        turn = begun[0] + second + turns.FINISHED_S, begun[0] + second + 1 - turns.THAWED_BEFORE_S
+        turn = begin_s + second + turns.FINISHED_S, begin_s + second + 1 - turns.THAWED_BEFORE_S
         for name, ticks in ticking.items():
             assert (ticks.between(*turn) > 5) == (name == side), (second, name)
 
 
-def test_processes_that_both_sides_share_are_never_frozen(tmp_path: Path, begun: list[float]):
+def test_processes_that_both_sides_share_are_never_frozen(tmp_path: Path, begun: list):
     """One of the sides works, whoever's turn it is."""
     cluster = scripted(tmp_path)
     with ExitStack() as stack:
         ticking = Ticking(tmp_path, stack)
         cluster.processes["ndbmtd.1"] = ticking.process
         measured(both(cluster), "abba")
-    assert all(ticking.between(begun[0] + n / 2, begun[0] + n / 2 + 0.5) > 5 for n in range(8))
+    [(begin_s, _)] = begun
+    assert all(ticking.between(begin_s + n / 2, begin_s + n / 2 + 0.5) > 5 for n in range(8))
 
 
 def test_a_block_that_breaks_off_leaves_no_cluster_frozen(tmp_path: Path, monkeypatch):
@@ -281,6 +287,15 @@ def test_queries_that_last_into_the_turns_of_the_other_void_both_sides(tmp_path:
     runs = measured(clusters, "ab")
     assert [row(run)["status"] for run in runs] == [turns.TOO_LONG] * 2
     assert all(run.logs for run in runs)
+
+
+def test_clients_that_are_frozen_amid_a_query_void_both_sides(tmp_path: Path):
+    """The time in which it was stopped would count as its latency."""
+    clusters = {"a": scripted(tmp_path / "a"), "b": scripted(tmp_path / "b", amid_query=True)}
+    runs = measured(clusters, "abba")
+    assert [row(run)["status"] for run in runs] == [turns.TOO_LONG] * 4
+    shared = scripted(tmp_path / "shared", amid_query=True)
+    assert [row(run)["status"] for run in measured(both(shared), "ab")] == ["ok"] * 2
 
 
 def test_a_side_that_cannot_connect_is_the_status_of_its_slices(tmp_path: Path):
@@ -351,10 +366,13 @@ def test_nobody_works_where_the_side_changes_if_there_is_a_pause():
 
 
 @pytest.mark.cluster
-def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cluster):
+def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(
+    sbtest: Cluster, begun: list, monkeypatch: pytest.MonkeyPatch
+):
     """All seconds of a block are good, and sessions of B alone have its value.
 
-    With a `long_query_time` of 0 every query of a session counts as a slow one.
+    Clients say whether they work: all of a side in its turns, and none of the other. With a
+    `long_query_time` of 0 every query of a session counts as a slow one.
     """
     server, size = sbtest.plan.servers[0], profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
     contrast = Contrast("x", ALTERNATION, Side(Point(1, 4)), Side(Point(1, 4)), (), turns=True)
@@ -370,6 +388,15 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cl
         [(_, count)] = sbtest.query("SHOW GLOBAL STATUS LIKE 'Slow_queries'", server.number)
         return int(count)
 
+    seen, usual = [], monitor.read
+
+    def read(cluster: Cluster, samples: monitor.Samples) -> None:
+        usual(cluster, samples)
+        time.sleep(0.2)
+        [(_, shared)] = begun
+        seen.append([shared._clients(side).count(shared_turns._WORKS) for side in "ab"])
+
+    monkeypatch.setattr(monitor, "read", read)
     before = slow()
     try:
         runs = turns.measure(timed, {"a": lambda: ready(10), "b": lambda: ready(0)})
@@ -379,6 +406,7 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(sbtest: Cl
     assert list(table["status"]) == ["ok"] * 4 * designs.TURN_ORDERS
     assert list(table["side"]) == [slice_.side for slice_ in block]
     assert table["qps"].min() > 0
+    assert seen == [[4, 0] if slice_.side == "a" else [0, 4] for slice_ in block] + [[0, 0]]
     queries = table.groupby("side")["queries"].sum()
     # Those of its warm-up, and what ended after its turns, are of B as well.
     assert queries["b"] <= slow() - before < queries["b"] + queries["a"] / 2

@@ -192,8 +192,8 @@ def test_a_configuration_replaces_the_users_own_value():
 
 
 def test_servers_that_are_not_idle_beside_others_have_clusters_of_their_own():
-    """Those with binary logs write the changes of all. Others use CPU, too: it is never theirs to
-    pay that a configuration has fewer."""
+    """Those with binary logs write the changes of all. Others use CPU, which the side with fewer
+    would lack."""
     known = of(Row("servers", "1|2"), Row("performance_schema", "on|off"),
                servers=1, performance_schema="OFF")  # fmt: skip
     for logs, restarts in ((False, RESTARTS), (True, TWINS)):

@@ -41,13 +41,13 @@ def as_clients_read(shared: turns.Turns) -> ctypes.Structure:
     return struct_of_clients().from_buffer_copy(Path(shared.of("a").file).read_bytes())
 
 
-def connect(shared: turns.Turns, side: str, *clients: int) -> None:
-    """Do what these clients of a side do once they are connected."""
+def connect(shared: turns.Turns, side: str, *clients: int, does: int = 1) -> None:
+    """Do what these clients of a side do once they are connected: wait, or work (2)."""
     first = struct_of_clients().clients.offset + turns.MOST_CLIENTS * turns.SIDES.index(side)
     with Path(shared.of(side).file).open("r+b") as file:
         for client in clients:
             file.seek(first + client)
-            file.write(b"\x01")
+            file.write(bytes([does]))
 
 
 def test_a_command_that_takes_turns_runs_its_script_inside_another():
@@ -151,6 +151,18 @@ dd of={turn.file} bs=1 seek={first} conv=notrunc status=none"""
             shared.wait_connected("a", 2, 60, lambda: False)
             assert shared.connected("a") == 2
         assert clients.returncode == 0
+
+
+def test_waiting_for_the_last_queries_ends_with_them_or_with_the_time():
+    """Those of the other side do not count; clients that work are connected, too."""
+    with turns.opened() as shared:
+        connect(shared, "a", 0, 1)
+        connect(shared, "b", 0, does=2)
+        assert shared.wait_finished("a", 60) == 0
+        began_s = time.monotonic()
+        assert shared.wait_finished("b", 0.3) == 1
+        assert 0.3 <= time.monotonic() - began_s < 10
+        assert (shared.connected("a"), shared.connected("b")) == (2, 1)
 
 
 def test_nothing_is_left_of_the_turns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

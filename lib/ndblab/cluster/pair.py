@@ -49,8 +49,9 @@ def called(side: str, variant: str) -> str:
 
 
 def freeze(cluster: Cluster) -> None:
-    """Stop all processes of a cluster where they are, servers first; they use no CPU meanwhile.
+    """Stop all processes of a cluster where they are, the last one started first.
 
+    They use no CPU meanwhile.
     Whoever does this must `thaw` the cluster, whatever happens.
     """
     for process in reversed(cluster.processes.values()):
@@ -58,7 +59,7 @@ def freeze(cluster: Cluster) -> None:
 
 
 def thaw(cluster: Cluster) -> None:
-    """Let all processes of a cluster go on, data nodes first; does nothing if they run."""
+    """Let all processes of a cluster go on, in the order of their start."""
     for process in cluster.processes.values():
         process.send_signal(signal.SIGCONT)
 

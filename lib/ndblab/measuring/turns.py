@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.cluster import pair, readiness
 from ndblab.measuring import monitor
@@ -43,11 +43,24 @@ and catches up."""
 THAWED_LATE_S = 0.02
 """A turn whose cluster is thawed so long after its beginning is void."""
 FINISHED_S = 0.2
-"""A query that lasts longer than this after its turn is frozen with its cluster."""
+"""A query that lasts longer than this after its turn is frozen with its cluster, and goes on in the
+next turn."""
 MOST_LEFT = 0.1
 """Share of a side's queries that may end after its turns. With more, a turn no longer measures one
-side alone."""
+side alone. Of the clients, this share may be frozen amid a query, which is part of its latency."""
 TOO_LONG = "queries last too long for turns of a second"
+
+
+class _Sampled(NamedTuple):
+    """What was seen of the slices of a block while their turns lasted.
+
+    Spans between readings of processes, None where one came too late; places whose cluster was
+    thawed too late; whether too many clients were frozen amid a query.
+    """
+
+    spans: Sequence[tuple[float, float] | None]
+    late: Collection[int] = ()
+    cut_off: bool = False
 
 
 @dataclass
@@ -75,7 +88,7 @@ def measure(
     order = [str(slice_.place["side"]) for slice_ in asked]
     times = asked[0].job.profile
     schedule = turns.Schedule.of(order, times.warmup_s, pause_s)
-    started_utc, spans, late = now_utc(), [None] * len(asked), set()
+    started_utc, seen = now_utc(), _Sampled([None] * len(asked))
     with ExitStack() as stack:
         shared = stack.enter_context(turns.opened())
         sides = _connected(asked, ready, shared, schedule.load_s, stack)
@@ -95,7 +108,7 @@ def measure(
             begin_s = fmean(itertools.chain(*begun.values())) + turns.LEAD_S
             shared.begin(begin_s, times.duration_s, schedule.sides)
             try:
-                spans, late = _sample(sides, schedule, shared, begin_s, times.duration_s)
+                seen = _sample(sides, schedule, shared, begin_s, times.duration_s)
             finally:
                 for side in sides.values():
                     pair.thaw(side.cluster)
@@ -107,8 +120,8 @@ def measure(
         side.cluster.check_alive()
         if not is_good(reports[name].status):
             readiness.wait_rejoined(side.cluster, side.job.servers)
-    sampled = began_s, lasted_s, datetime.fromisoformat(started_utc)
-    return _runs(asked, sides, schedule, reports, sampled, spans, late)
+    host_at = began_s, lasted_s, datetime.fromisoformat(started_utc)
+    return _runs(asked, sides, schedule, reports, host_at, seen)
 
 
 def _runs(
@@ -116,33 +129,32 @@ def _runs(
     sides: Mapping[str, _Side],
     schedule: turns.Schedule,
     reports: Mapping[str, Report],
-    sampled: tuple[float, float, datetime],
-    spans: Sequence[tuple[float, float] | None],
-    late: set[int],
+    host_at: tuple[float, float, datetime],
+    seen: _Sampled,
 ) -> list[Run]:
     """Return the tables of each slice.
 
     Parameters
     ----------
     reports : what each side's load reported.
-    sampled : when the host was first sampled, for how many seconds, and the time of day then.
-    spans, late : what `_sample` returned.
+    host_at : when the host was first sampled, for how many seconds, and the time of day then.
     """
-    began_s, lasted_s, started = sampled
+    began_s, lasted_s, started = host_at
     before_s = turns.LEAD_S + schedule.places[0]
     own = {name: schedule.seconds_of(name) for name in sides}
     # Queries of one side that last too long disturb the other side, too.
-    void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), "")
+    void = TOO_LONG if seen.cut_off else ""
+    void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), void)
     left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
-    for slice_, place, span in zip(asked, schedule.places, spans, strict=True):
+    for slice_, place, span in zip(asked, schedule.places, seen.spans, strict=True):
         name, second = schedule.sides[place], turns.LEAD_S + place
         samples, times = sides[name].samples, slice_.job.profile
         at_utc = (started + timedelta(seconds=second)).isoformat()
         loaded = Loaded(reports[name], samples, samples.host(began_s, lasted_s), at_utc)
         # Its first slice begins after this many seconds of the load.
         at = replace(slice_, job=replace(slice_.job, profile=replace(times, warmup_s=before_s)))
-        why = void or (SWITCHED_TOO_LATE if place in late else "")
+        why = void or (SWITCHED_TOO_LATE if place in seen.late else "")
         more = left[name].get(second, 0.0)
         runs.append(of_load(at, loaded, second - before_s, span, why, more))
     return runs
@@ -183,14 +195,10 @@ def _sample(
     shared: turns.Turns,
     begin_s: float,
     turn_s: float,
-) -> tuple[list[tuple[float, float] | None], set[int]]:
-    """Sample the processes at both ends of each slice; of two clusters, let only one run at a time.
-
-    Returns the span of each slice, None if it was read too late, and the places of turns whose
-    cluster was thawed too late.
-    """
+) -> _Sampled:
+    """Sample processes at both ends of each slice; of two clusters, let only one run at a time."""
     readings: dict[int, tuple[float, bool]] = {}
-    thawed_late = set()
+    thawed_late, amid = set(), []
     ends = {end for begin in schedule.places for end in (begin, begin + 1)}
     for place in range(len(schedule.sides) + 1):
         due_s = begin_s + place * turn_s
@@ -208,13 +216,14 @@ def _sample(
             for samples, cluster in _of_clusters({s: sides[s] for s in beside if s in sides}):
                 monitor.read(cluster, samples)
         for name in frozen:
-            shared.wait_finished(name, FINISHED_S)
+            working = shared.wait_finished(name, FINISHED_S)
+            amid.append(working / sides[name].job.point.clients)
             pair.freeze(sides[name].cluster)
     spans = []
     for place in schedule.places:
         (began_s, late), (ended_s, later) = readings[place], readings[place + 1]
         spans.append(None if late or later else (began_s, ended_s - began_s))
-    return spans, thawed_late
+    return _Sampled(spans, thawed_late, bool(amid) and fmean(amid) > MOST_LEFT)
 
 
 def _frozen_from(sides: Mapping[str, _Side], schedule: turns.Schedule, place: int) -> list[str]:

@@ -115,11 +115,12 @@ class Turns:
         while self.connected(side) < clients and not has_ended() and time.monotonic() < until_s:
             time.sleep(_POLL_S)
 
-    def wait_finished(self, side: str, timeout_s: float) -> None:
-        """Wait until no client of a side works any more, or time is over."""
+    def wait_finished(self, side: str, timeout_s: float) -> int:
+        """Wait until no client of a side works, or time is over; return how many still do."""
         until_s = time.monotonic() + timeout_s
-        while self._clients(side).count(_WORKS) and time.monotonic() < until_s:
+        while (working := self._clients(side).count(_WORKS)) and time.monotonic() < until_s:
             time.sleep(_POLL_S)
+        return working
 
     def release(self) -> None:
         """Release all clients at the same moment: their seconds begin, but no turn does yet."""
