@@ -89,6 +89,24 @@ def test_panels_stand_two_by_two_and_on_a_phone_below_each_other(searched: tuple
     assert tall.get_figheight() > wide.get_figheight()
 
 
+@pytest.mark.parametrize("many", [2, 10, 30])
+def test_settings_are_written_once_and_not_over_the_source(searched: tuple, many: int):
+    """In the notes, or in a panel that is empty; what does not fit is in the answer."""
+    *_, rows = searched
+    settings = ", ".join(f"ndb_some_variable_{number}=1" for number in range(many))
+    rows = rows[(rows["number"] == 1) & (rows["quantity"] != trade_off.MEMORY)]
+    rows = rows.assign(settings=settings)
+    with sheet.page(trade_off.height_in(rows)) as figure:
+        sheet.sign(figure, trade_off.paint(figure, rows), "Dataset of this test.")
+    figure.canvas.draw()
+    [source] = [text for text in figure.texts if "Dataset of this test" in text.get_text()]
+    texts = [*figure.texts, *(text for ax in figure.axes for text in ax.texts)]
+    written = [text for text in texts if "ndb_some_variable_0=1" in text.get_text()]
+    assert len(written) == 1
+    bottom = written[0].get_window_extent().y0
+    assert bottom > source.get_window_extent().y1
+
+
 def test_the_notebook_draws_what_the_search_noted(searched: tuple):
     """The manifest is enough, since readers of the dataset do not have this host's knobs."""
     data, result, _ = searched

@@ -138,8 +138,12 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     empty = list(panels.flat)[len(shown) :]
     for ax in empty:
         ax.set_axis_off()
-    if empty:
-        _write_settings(empty[0], rows)
+    numbered = rows.drop_duplicates("number")
+    named = [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
+    if sum(map(len, named)) > _NOTED:
+        named = ["Finalists are numbered as in the answer, which names their settings."]
+        if empty:
+            _write_settings(empty[0], rows)
     notes = [
         "Dark line: the baseline. Shaded: worse than it.",
         "Bars: 95 % intervals, of each quantity for all finalists together, from new starts."
@@ -148,10 +152,6 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     if 0 < rows["low"].isna().sum() < len(rows):
         notes.append("Without a bar: too few blocks for an interval.")
     notes += [f"{_STAR}: confirmed."] if rows["winner"].any() else []
-    numbered = rows.drop_duplicates("number")
-    named = [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
-    if sum(map(len, named)) > _NOTED:
-        named = ["Finalists are numbered as in the answer, which names their settings."]
     return Head(title(rows), notes + named)
 
 
@@ -174,8 +174,11 @@ def _write_settings(ax: Axes, rows: pd.DataFrame) -> None:
     """Write the settings of the confirmed finalist, or of the first one if none is."""
     row = next(rows.sort_values("winner", ascending=False, kind="stable").itertuples())
     ax.set_title(f"Settings of finalist {row.number}")
+    # A panel is as high as it has finalists.
+    lines = 2 + rows["number"].nunique()
+    filled = textwrap.fill(f"{row.settings}.", _COLUMNS, max_lines=lines, placeholder=" ...")
     text = ax.text(
-        0, 0.97, textwrap.fill(f"{row.settings}.", _COLUMNS), transform=ax.transAxes, va="top",
+        0, 0.97, filled, transform=ax.transAxes, va="top",
         fontsize=8.6, color=style.INK, linespacing=1.5,
     )  # fmt: skip
     text.set_in_layout(False)
