@@ -698,6 +698,30 @@ def test_equal_twins_on_two_real_clusters(cluster_folder: Path, monkeypatch):
         assert not any(checks.leaks(place, port, before).values())
 
 
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_a_twin_that_stands_serves_two_contrasts(cluster_folder: Path, monkeypatch):
+    """Only the cluster beside it is started anew; nothing is left of either."""
+    monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
+    monkeypatch.setattr(designs, "PER_TWINS", 1)
+    before, folder = checks.orphaned_segments(), cluster_folder
+    experiment = of_variants(Variant(), Variant("other"))
+    size = experiment.size("smoke", {"servers": 1, "clients": 4})
+    plans = experiment.plans(size, "shared", host.read(), start_stop.places(folder, PORT))
+    several = [Contrast(name, designs.TWINS, ONE, OTHER, (), standing=True) for name in ("x", "y")]
+    writer = Writer()
+    with contextlib.closing(
+        Clusters(experiment, size, plans, install.ensure(progress=False), writer, False)
+    ) as clusters:
+        for contrast in several:
+            assert blocks.measure(contrast, 1, clusters, writer, 1, lambda _: None) == "ok"
+    starts = writer.slices.groupby(["contrast", "side"])["start"].unique().map(list)
+    assert starts.to_dict() == {("x", "a"): [1], ("x", "b"): [2], ("y", "a"): [1], ("y", "b"): [3]}
+    assert writer.manifest["starts"] == 3
+    for place, port in ((folder, PORT), (folder / "twin", PORT + 256)):
+        assert not any(checks.leaks(place, port, before).values())
+
+
 @pytest.mark.parametrize("block", range(1, 9))
 def test_the_smaller_side_of_an_alternation_uses_all_servers_of_the_other(block: int) -> None:
     """Equal servers differ within a start; over a block each counts alike on both sides."""

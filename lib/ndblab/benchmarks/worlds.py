@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ndblab.cluster import pair
 from ndblab.comparing import choice, knobs
 from ndblab.comparing.knobs import Knob
 from ndblab.dataset import Dataset
@@ -22,6 +23,10 @@ from ndblab.tuning.history import OK, SEARCH, History, Record, Trial
 from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
 
 BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
+STANDING = 44.0 / 59.0
+"""Part of the time of a block of twins if one of them runs already."""
+AGED = 0.05
+"""How much slower such a cluster is than a new one, as a logarithm (`screening.STANDING`)."""
 DEVIATIONS = {ALTERNATION: (0.006, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.008, 0.038)}
 """Deviation of a block's log ratio where clients take turns, measured on 2 virtual CPUs: smallest
 and largest, each of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
@@ -62,6 +67,8 @@ class World:
     deviation: Mapping[str, float] = field(default_factory=dict)
     interactions: Mapping[Configuration, float] = field(default_factory=dict)
     _gains: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False)
+    _baseline: float = field(default=0.0, init=False, repr=False)
+    _served: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng(self.seed)
@@ -90,8 +97,16 @@ class World:
         gains = self._gains.setdefault(trial.contrast, [])
         missing = trial.blocks - len(gains)
         truth = self.gain(trial.configuration) - self.gain(trial.against)
-        gains += [truth + self._noise(self.deviation[trial.design]) for _ in range(missing)]
-        return Record(trial, tuple(gains), missing * self.space.block_s[trial.design], OK)
+        deviation, block_s = self.deviation[trial.design], self.space.block_s[trial.design]
+        if trial.standing:
+            # Half of what a block's noise is comes from the start of either side.
+            deviation, block_s = deviation / math.sqrt(2), block_s * STANDING
+            if self._served % pair.PER_STANDING == 0:
+                self._baseline = self._noise(deviation)
+            truth += self._baseline + (AGED if self._served % pair.PER_STANDING else 0.0)
+            self._served += 1
+        gains += [truth + self._noise(deviation) for _ in range(missing)]
+        return Record(trial, tuple(gains), missing * block_s, OK)
 
     def single_run(self, configuration: Configuration) -> float:
         """Return the logarithm of a single run's throughput over the usual."""

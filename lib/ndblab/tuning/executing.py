@@ -163,7 +163,10 @@ class Executor:
         while (have := self._whole(trial)) < enough:
             self.on_block(trial, have + 1)
             turns = self._takes_turns(trial)
-            asked = dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0)
+            asked = dataclasses.replace(
+                contrast, turns=turns, pause_s=pause_s if turns else 0,
+                standing=trial.standing and not have,
+            )  # fmt: skip
             try:
                 status = blocks.measure(
                     asked, have + 1, self.clusters, self.writer, self.clusters.size.seed, self.say

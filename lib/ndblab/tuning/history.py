@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ndblab.design.contrast import TWINS
 from ndblab.tuning.space import BASELINE, Configuration
 
 EXPERT, SCREEN, RACE, EXCLUDE = "expert", "screen", "race", "exclude"
@@ -41,6 +42,16 @@ class Trial:
     blocks: int
     design: str
     against: Configuration = BASELINE
+
+    @property
+    def standing(self) -> bool:
+        """Whether the baseline's cluster of its block may have served other trials.
+
+        So it is in the search. A contrast's next blocks need both clusters anew: how much they
+        differ says how exact a block is.
+        """
+        searched = self.stage in SEARCH and self.blocks == 1 and not self.against
+        return searched and self.design == TWINS
 
     @cached_property
     def contrast(self) -> str:

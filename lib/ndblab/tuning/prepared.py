@@ -58,7 +58,7 @@ class Tuning:
         """Say what will be tried, how and for how long, before anything is started."""
         space, search, request = self.wanted.space, self.search, self.wanted.request
         cheap = [tunable.word for tunable in space.tunables if space.cheap(tunable)]
-        rows = screening.rows(space, search.seed)
+        screened = [*screening.rows(space, search.seed), *screening.singles(space)]
         blocks_s = ", ".join(f"{name} {duration(s)}" for name, s in space.block_s.items())
         instead = f" ({self.no_twins})" if self.no_twins else ""
         first = f"first {space.words(space.expert)} (rules of thumb), then " if space.expert else ""
@@ -73,7 +73,7 @@ class Tuning:
                 f"{request.goal}, {request.limit} min",
                 f"a block takes: {blocks_s}{instead}",
                 f"changed while a cluster runs: {', '.join(cheap) or 'none'}",
-                f"{first}{count(len(rows), 'trial')} of the screening, a race and "
+                f"{first}{count(len(screened), 'trial')} of the screening, a race and "
                 f"the confirmation, which begins after {duration(search.search_s)}",
                 "prediction, not measured: a confirmed gain is known to within "
                 f"{100 * math.expm1(search.half_width):.1f} % at best, with the noise of equal "

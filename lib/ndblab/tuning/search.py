@@ -126,9 +126,12 @@ class Search:
         none was tried, the configuration with the highest gain comes first, as it was.
         """
         failed, known = self._infeasible(search), screening.effects(self.space, search)
-        ran = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
-        gains = {record.trial.configuration: float(np.mean(record.gains)) for record in ran}
-        tried = sorted((r for r in ran if self._shrunk(r) > 0), key=lambda r: -self._shrunk(r))
+        gains = {
+            record.trial.configuration: float(np.mean(record.gains))
+            for record in search.contrasts
+            if record.gains and record.trial.configuration not in failed
+        }
+        tried = screening.gaining(self.space, search, failed)
         best: dict[Configuration, None] = {}
         own = screening.best(self.space, known)
         if own and own not in failed and not (tried and self._falls_short(search, own, tried[0])):
@@ -152,13 +155,10 @@ class Search:
         if own:
             if record is None or not record.gains:
                 return False
-            gain, error = float(np.mean(record.gains)), self._error(record)
+            gain, error = float(np.mean(record.gains)), screening.error(self.space, record)
         missing = float(np.mean(of.gains)) - gain
-        return missing > screening.WORTH + CLEAR * math.hypot(error, self._error(of))
-
-    def _error(self, record: Record) -> float:
-        """Return the standard error of a record's gain."""
-        return self.space.sd[record.trial.design] / math.sqrt(len(record.gains))
+        unclear = CLEAR * math.hypot(error, screening.error(self.space, of))
+        return missing > screening.WORTH + unclear
 
     def _trial(
         self,
@@ -189,7 +189,12 @@ class Search:
 
     def _screen(self, history: History) -> Trial | None:
         until_s = min(self.search_s, max(SCREENED * self.budget_s, self.search_s / 2))
-        for own in screening.rows(self.space, self.seed):
+        rows = screening.rows(self.space, self.seed)
+        tried = {record.trial.configuration for record in history.of((SCREEN,)).contrasts}
+        gaining = screening.gaining(self.space, history.of(SEARCH), self._infeasible(history))
+        leader = gaining[0].trial.configuration if gaining else BASELINE
+        added = screening.added(self.space, leader, tried.difference(rows))
+        for own in (*rows, *added):
             if history.find(SCREEN, own) is None:
                 return self._trial(history, SCREEN, own, until_s)
         return None
@@ -212,11 +217,6 @@ class Search:
             if own and own not in failed:
                 return self._trial(history, RACE, own, self.search_s)
         return None
-
-    def _shrunk(self, record: Record) -> float:
-        """Return the gain to expect from a record, shrunk according to how exact its blocks are."""
-        mean = sum(record.gains) / len(record.gains)
-        return mean * screening.EFFECT**2 / (screening.EFFECT**2 + self._error(record) ** 2)
 
     def _confirm(self, history: History) -> Trial | None:
         candidates = self.finalists(history)
