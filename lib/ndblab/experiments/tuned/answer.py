@@ -35,7 +35,8 @@ def _confirmed(known: Mapping[str, Any], dataset: Dataset) -> Iterator[str]:
     """Say what was gained, for how long, what else changes, what is in doubt, and what to try."""
     own, ratio = known["set"], of_search.confirmed(known)
     many = "" if len(own) <= _NAMED else count(len(own), "setting")
-    what = f"a search found {many} that together gave" if many else f"{listed(own)}:"
+    gave = "together gave" if len(own) > 1 else "gave"
+    what = f"a search found {many} that {gave}" if many else f"{listed(own)} {gave}"
     what = f"{quotas(dataset)}{what}"
     yield f"{what} {of_search.gain(ratio, known['goal'])} than {named(known['baseline'])}"
     yield of_search.lasting(ratio, known["goal"])
