@@ -23,8 +23,9 @@ from ndblab.tuning.history import OK, SEARCH, History, Record, Trial
 from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
 
 BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
-STANDING = 44.0 / 59.0
-"""Part of the time of a block of twins if one of them runs already."""
+STANDING_TIME = 0.86
+"""Part of the time of a block of twins if one of them runs already: 45 of 52 s in the third
+recorded search (medians of its race and of its confirmation)."""
 AGED = 0.05
 """How much slower such a cluster is than a new one, as a logarithm (`screening.STANDING`)."""
 DEVIATIONS = {ALTERNATION: (0.006, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.008, 0.038)}
@@ -100,7 +101,7 @@ class World:
         deviation, block_s = self.deviation[trial.design], self.space.block_s[trial.design]
         if trial.standing:
             # Half of what a block's noise is comes from the start of either side.
-            deviation, block_s = deviation / math.sqrt(2), block_s * STANDING
+            deviation, block_s = deviation / math.sqrt(2), block_s * STANDING_TIME
             if self._served % pair.PER_STANDING == 0:
                 self._baseline = self._noise(deviation)
             truth += self._baseline + (AGED if self._served % pair.PER_STANDING else 0.0)
@@ -206,6 +207,7 @@ def of_a_search(data: Dataset, seed: int) -> World:
     estimates are those of the search's dataset.
     """
     history, asked = History(tune.records_of(data)), data.manifest["asked"]
+    both_new = History(record for record in history.records if not record.trial.standing)
     tunables = tuple(
         Tunable(knobs.find(word), now, tuple(others))
         for word, (now, *others) in asked["knobs"].items()
@@ -214,7 +216,7 @@ def of_a_search(data: Dataset, seed: int) -> World:
     turns = tuple(asked.get("turns", ()))
     space = Space(
         tunables,
-        {design: history.block_s(design) for design in designs},
+        {design: both_new.block_s(design) for design in designs},
         sd=choice.DEVIATION | {design: choice.TURNS_DEVIATION[design] for design in turns},
         servers=int(asked["knobs"].get("servers", [1])[0]),
         turns=turns,

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
 
+    Run = Callable[
+        [Mapping[str, "Twin"]], AbstractContextManager[dict[str, tuple[Cluster, object]]]
+    ]
+
 PER_STANDING = 12
 """Others that a standing cluster serves before it is started anew."""
 T = TypeVar("T")
@@ -153,12 +157,7 @@ class Pair:
         self._stands: Twin | None = None
         self._served = 0
 
-    def start(
-        self,
-        wanted: Mapping[str, Twin],
-        run: Callable[[Mapping[str, Twin]], AbstractContextManager[dict[str, tuple[Cluster, T]]]],
-        standing: bool,
-    ) -> list[str]:
+    def start(self, wanted: Mapping[str, Twin], run: Run, standing: bool) -> list[str]:
         """Start both clusters at the same moment; return the names of those that were started.
 
         If the first one stands, it is started before the second, or not at all: the one that runs
@@ -187,11 +186,7 @@ class Pair:
         self._stands, self._served = wanted[first], self._served + 1
         return new
 
-    def _enter(
-        self,
-        wanted: Mapping[str, Twin],
-        run: Callable[[Mapping[str, Twin]], AbstractContextManager[dict[str, tuple[Cluster, T]]]],
-    ) -> None:
+    def _enter(self, wanted: Mapping[str, Twin], run: Run) -> None:
         stack = contextlib.ExitStack()
         # An idle cluster would use CPUs of the one that starts.
         with frozen(*self.running.values()):
