@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -96,79 +95,6 @@ def test_one_that_fails_is_named_and_the_other_is_not_waited_for(tmp_path, prete
     assert time.monotonic() - began_s < 60
     assert sorted(pretended["ended"]) == ["first", "twin"]
     assert not LOCAL.marked(tmp_path / "first") + LOCAL.marked(tmp_path / "first/twin")
-
-
-class Noted:
-    """Starts clusters that only note what happens to them, in order."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    @contextlib.contextmanager
-    def run(self, wanted: dict[str, pair.Twin]) -> Iterator[dict[str, tuple[Cluster, None]]]:
-        """Note the start and the stop of some clusters."""
-        self.seen.append(f"start {' '.join(wanted)}")
-        if any(twin.binaries == "bad" for twin in wanted.values()):
-            raise LabError("ndbmtd.1 ended")
-        yield {name: (self._cluster(name), None) for name in wanted}
-        self.seen.append(f"stop {' '.join(wanted)}")
-
-    def _cluster(self, name: str) -> Cluster:
-        told = {signal.SIGSTOP: f"freeze {name}", signal.SIGCONT: f"thaw {name}"}
-        node = SimpleNamespace(send_signal=lambda number: self.seen.append(told[number]))
-        return SimpleNamespace(processes={"ndbmtd.1": node})
-
-
-def test_a_cluster_that_stands_is_frozen_while_another_starts_beside_it(tmp_path: Path):
-    """Only the second is started anew, and the first uses no CPU meanwhile."""
-    noted, clusters = Noted(), pair.Pair()
-    beside = ["freeze a", "start b", "thaw a"]
-    assert clusters.start(two(tmp_path), noted.run, standing=True) == ["a", "b"]
-    assert noted.seen == ["start a", *beside]
-    first, second = clusters.running.values()
-    noted.seen.clear()
-    assert clusters.start(two(tmp_path, b="other"), noted.run, standing=True) == ["b"]
-    assert noted.seen == ["stop b", *beside]
-    assert clusters.running["a"] is first
-    assert clusters.running["b"] is not second
-    noted.seen.clear()
-    clusters.close()
-    assert noted.seen == ["stop b", "stop a"]
-    assert not clusters.running
-
-
-def test_no_cluster_stands_longer_than_it_may(tmp_path: Path):
-    """What is special about one start would else be in all results."""
-    noted, clusters = Noted(), pair.Pair()
-    for _ in range(pair.PER_STANDING + 1):
-        clusters.start(two(tmp_path), noted.run, standing=True)
-    assert noted.seen.count("start a") == 2
-    assert noted.seen.count("start b") == pair.PER_STANDING + 1
-
-
-def test_only_a_cluster_that_is_wanted_stands(tmp_path: Path):
-    """Another configuration, or one that was started together with its twin, will not do."""
-    noted, clusters = Noted(), pair.Pair()
-    for twins_wanted, standing in (
-        (two(tmp_path), True), (two(tmp_path, a="other"), True), (two(tmp_path, a="other"), False),
-        (two(tmp_path, a="other"), True),
-    ):  # fmt: skip
-        clusters.start(twins_wanted, noted.run, standing)
-    starts = [line for line in noted.seen if line.startswith("start")]
-    assert starts == ["start a", "start b"] * 2 + ["start a b"] + ["start a", "start b"]
-
-
-def test_a_cluster_that_stands_survives_one_that_does_not_start(tmp_path: Path):
-    """It is no reason to start the first one anew."""
-    noted, clusters = Noted(), pair.Pair()
-    clusters.start(two(tmp_path), noted.run, standing=True)
-    with pytest.raises(LabError, match=r"ndbmtd.1 ended"):
-        clusters.start(two(tmp_path, b="bad"), noted.run, standing=True)
-    assert [*clusters.running] == ["a"]
-    assert noted.seen[-2:] == ["start b", "thaw a"]
-    assert clusters.start(two(tmp_path), noted.run, standing=True) == ["b"]
-    clusters.close()
-    assert noted.seen[-2:] == ["stop b", "stop a"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -666,35 +666,21 @@ def test_blocks_and_quotas_on_a_real_cluster(cluster_folder: Path, monkeypatch):
         assert [limit_cpus(running, group) for group in groups] == usual
 
 
-@contextlib.contextmanager
-def room_for_twins(folder: Path, writer: Writer) -> Iterator[Clusters]:
-    """Yield clusters of which none runs yet; check that nothing is left of two."""
-    before = checks.orphaned_segments()
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_equal_twins_on_two_real_clusters(cluster_folder: Path, monkeypatch):
+    """Two clusters of the same settings, each in a group of its own; nothing is left of them."""
+    monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
+    monkeypatch.setattr(designs, "PER_TWINS", 1)
+    before, folder = checks.orphaned_segments(), cluster_folder
     experiment = of_variants(Variant(), Variant("other"))
     size = experiment.size("smoke", {"servers": 1, "clients": 4})
     plans = experiment.plans(size, "shared", host.read(), start_stop.places(folder, PORT))
-    binaries = install.ensure(progress=False)
-    with contextlib.closing(Clusters(experiment, size, plans, binaries, writer, False)) as clusters:
-        yield clusters
-    for place, port in ((folder, PORT), (folder / "twin", PORT + 256)):
-        assert not any(checks.leaks(place, port, before).values())
-
-
-@pytest.fixture
-def short_twins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of four short slices."""
-    monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
-    monkeypatch.setattr(designs, "PER_TWINS", 1)
-
-
-@pytest.mark.slow
-@pytest.mark.cluster
-@pytest.mark.usefixtures("short_twins")
-def test_equal_twins_on_two_real_clusters(cluster_folder: Path):
-    """Two clusters of the same settings, each in a group of its own; nothing is left of them."""
     twins = Contrast("aa", designs.TWINS, ONE, OTHER, ())
     writer = Writer()
-    with room_for_twins(cluster_folder, writer) as clusters:
+    with contextlib.closing(
+        Clusters(experiment, size, plans, install.ensure(progress=False), writer, False)
+    ) as clusters:
         assert blocks.measure(twins, 1, clusters, writer, 1, lambda _: None) == "ok"
         [one, other] = (clusters.twin(twins, slot[0])[0] for slot in twins.block(1, 1)[:2])
         assert one is not other
@@ -708,21 +694,8 @@ def test_equal_twins_on_two_real_clusters(cluster_folder: Path):
         assert rows[0] == rows[1]
     assert writer.manifest["starts"] == 2
     assert contrasts.log_ratios(writer.slices, "aa").shape == (1, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.cluster
-@pytest.mark.usefixtures("short_twins")
-def test_a_twin_that_stands_serves_two_contrasts(cluster_folder: Path):
-    """Only the cluster beside it is started anew; nothing is left of either."""
-    several = [Contrast(name, designs.TWINS, ONE, OTHER, (), standing=True) for name in ("x", "y")]
-    writer = Writer()
-    with room_for_twins(cluster_folder, writer) as clusters:
-        for contrast in several:
-            assert blocks.measure(contrast, 1, clusters, writer, 1, lambda _: None) == "ok"
-    starts = writer.slices.groupby(["contrast", "side"])["start"].unique().map(list)
-    assert starts.to_dict() == {("x", "a"): [1], ("x", "b"): [2], ("y", "a"): [1], ("y", "b"): [3]}
-    assert writer.manifest["starts"] == 3
+    for place, port in ((folder, PORT), (folder / "twin", PORT + 256)):
+        assert not any(checks.leaks(place, port, before).values())
 
 
 @pytest.mark.parametrize("block", range(1, 9))

@@ -14,7 +14,7 @@ from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.tuning import space
 from ndblab.tuning.executing import Executor
-from ndblab.tuning.history import ABLATE, CONFIRM, SCREEN, Trial
+from ndblab.tuning.history import SCREEN, Trial
 from ndblab.tuning.space import BASELINE, Row
 from ndblab.tuning.wanted import Request, Wanted
 
@@ -144,35 +144,6 @@ def test_each_of_two_clusters_starts_the_servers_of_its_own_configuration(
     contrast = Executor(search, clusters)._prepare(trial)
     variants = [contrast.side(side).point.variant for side in (A, B)]
     assert [len(clusters.plans[variant].servers) for variant in variants] == started
-
-
-def test_the_baseline_of_one_trial_can_serve_the_next_one(monkeypatch):
-    """Its cluster stands only if the next trial, whatever it tries, wants exactly the same one."""
-    search = wanted(("servers", 4), ("data_nodes", 40))
-    monkeypatch.setattr(Executor, "_check", lambda *_: None)
-    clusters = SimpleNamespace(machine=host.read())
-    baselines = set()
-    for settings in ({"servers": 1}, {"servers": 2, "SchedulerResponsiveness": 8},
-                     {"data_nodes": 25, "ndb_batch_size": 8192}):  # fmt: skip
-        trial = Trial(SCREEN, space.made(settings), 1, TWINS)
-        assert trial.standing
-        point = Executor(search, clusters)._prepare(trial).a.point
-        baselines.add(repr(clusters.plans[point.variant]))
-    assert len(baselines) == 1
-
-
-@pytest.mark.parametrize(
-    ("stage", "design", "blocks", "against"),
-    [
-        (CONFIRM, TWINS, 1, BASELINE), (SCREEN, TWINS, 2, BASELINE), (SCREEN, STARTS, 1, BASELINE),
-        (ABLATE, TWINS, 1, space.made({"servers": 2})),
-    ],
-)  # fmt: skip
-def test_what_is_confirmed_and_repeated_has_new_clusters_on_both_sides(
-    stage: str, design: str, blocks: int, against: space.Configuration
-):
-    """Starts that a contrast's blocks share would hide how much its results vary."""
-    assert not Trial(stage, space.made({"servers": 1}), blocks, design, against).standing
 
 
 def test_cpus_are_divided_only_where_the_user_divides_them():

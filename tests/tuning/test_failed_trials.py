@@ -14,6 +14,7 @@ from ndblab.dataset import SCHEMAS
 from ndblab.design.contrast import TWINS, A, B, Contrast, Side
 from ndblab.error import LabError
 from ndblab.measuring import blocks
+from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.tuning.executing import Executor
 from ndblab.tuning.history import SCREEN, History, Record, Trial
 from ndblab.tuning.space import BASELINE
@@ -85,6 +86,15 @@ def test_only_its_own_failures_rule_a_configuration_out(
     assert record.status == status
     assert (BOTH in History([record]).failures()) == (not status.startswith("disturbed"))
     assert record.failed
+
+
+def test_a_cluster_that_was_thawed_too_late_rules_nothing_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The lab was late, not what it tries."""
+    record = carried_out(tmp_path, monkeypatch, (B, B), SWITCHED_TOO_LATE)
+    assert record.status == f"disturbed, {SWITCHED_TOO_LATE}"
+    assert not record.infeasible
 
 
 @pytest.mark.parametrize("ending", [A, B, START])

@@ -9,9 +9,8 @@ import pytest
 
 from ndblab.benchmarks import worlds
 from ndblab.comparing import made
-from ndblab.design.contrast import TWINS
 from ndblab.tuning import figure, screening, space
-from ndblab.tuning.history import RACE, History, Record, Trial
+from ndblab.tuning.history import RACE, SCREEN, History, Record, Trial
 from ndblab.tuning.wanted import Request, Wanted
 
 SPACE = worlds.twelve_knobs()
@@ -37,23 +36,34 @@ def tried(together: float) -> History:
 
 def test_single_values_are_added_to_the_best_so_far():
     """Some settings gain or harm only beside others, so they are tried beside the best ones."""
-    dear = [tunable for tunable in SPACE.tunables if not SPACE.cheap(tunable)]
-    leader = space.made({FIRST: 2, dear[0].word: 3})
-    configurations = [*screening.added(SPACE, leader, ())]
+    third = SPACE.tunables[-1].word
+    leader = space.made({FIRST: 2, third: 3})
+
+    def added(*gains: tuple[space.Configuration, float]) -> list[space.Configuration]:
+        records = (
+            Record(Trial(SCREEN, own, 1, SPACE.design(own)), (gain,), 60.0) for own, gain in gains
+        )
+        return screening.added(SPACE, History(records), ())
+
+    configurations = added((leader, 0.3))
     changes = [dict(set(own) - set(leader)) for own in configurations]
     assert all(len(change) == 1 for change in changes)
     assert sorted(pair for change in changes for pair in change.items()) == sorted(
         (tunable.word, value)
-        for tunable in dear
+        for tunable in SPACE.tunables
         for value in tunable.values
         if (tunable.word, value) not in leader
     )
+    # Those of knobs that need a start come first.
+    assert [SPACE.cheap(SPACE.tunable(*change)) for change in changes] == sorted(
+        SPACE.cheap(SPACE.tunable(*change)) for change in changes
+    )
     # A value of a knob that the leader changes takes the place of the leader's.
-    assert space.made({FIRST: 2, dear[0].word: 2}) in configurations
-    assert configurations[1:] == [*screening.added(SPACE, leader, configurations[:1])]
-    # Once tried beside one leader, a value is not tried beside the next.
-    other = space.made({SECOND: 2})
-    assert len([*screening.added(SPACE, other, configurations)]) == 0
+    assert space.made({FIRST: 2, third: 2}) in configurations
+    # What was tried beside the leader is not tried again; what was tried beside others comes last.
+    first, second, *others = configurations
+    elsewhere = tuple(set(second) - set(leader))
+    assert added((leader, 0.3), (first, -0.1), (elsewhere, -0.2)) == [*others, second]
 
 
 def test_a_good_fit_leaves_the_intervals_as_they_are():
@@ -106,17 +116,3 @@ def test_trials_unlike_the_best_one_count_less_where_effects_depend_on_each_othe
     assert effect() > 0.02
     # Where it gains nothing beside them, it is what it is alone.
     assert effect((dict([first, second, loses]), 0.1)) < -0.1
-
-
-def test_a_standing_baseline_that_is_slower_than_a_new_one_credits_no_setting():
-    """What all such trials have in common is no effect of a setting."""
-    dear = [tunable for tunable in SPACE.tunables if not SPACE.cheap(tunable)]
-    values = [(tunable.word, value) for tunable in dear for value in tunable.values]
-    records = [
-        Record(Trial(RACE, (pair,), 1, SPACE.design((pair,))), (0.05,), 60.0) for pair in values
-    ]
-    assert {record.trial.design for record in records} >= {TWINS}
-    known = screening.effects(SPACE, History(records))
-    standing = [r.trial.configuration[0] for r in records if r.trial.standing]
-    assert all(known[pair].mean < 0.02 for pair in standing)
-    assert not any(known[pair].worth for pair in standing)

@@ -13,21 +13,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ndblab.cluster import pair
 from ndblab.comparing import choice, knobs
 from ndblab.comparing.knobs import Knob
 from ndblab.dataset import Dataset
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TAKE_TURNS, TWINS
 from ndblab.tuning import outcome, screening, tune
-from ndblab.tuning.history import OK, SEARCH, History, Record, Trial
+from ndblab.tuning.history import ABLATE, CONFIRM, OK, SEARCH, History, Record, Trial
 from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
 
 BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
-STANDING_TIME = 0.86
-"""Part of the time of a block of twins if one of them runs already: 45 of 52 s in the third
-recorded search (medians of its race and of its confirmation)."""
-AGED = 0.05
-"""How much slower such a cluster is than a new one, as a logarithm (`screening.STANDING`)."""
 DEVIATIONS = {ALTERNATION: (0.006, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.008, 0.038)}
 """Deviation of a block's log ratio where clients take turns, measured on 2 virtual CPUs: smallest
 and largest, each of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
@@ -68,8 +62,6 @@ class World:
     deviation: Mapping[str, float] = field(default_factory=dict)
     interactions: Mapping[Configuration, float] = field(default_factory=dict)
     _gains: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False)
-    _baseline: float = field(default=0.0, init=False, repr=False)
-    _served: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng(self.seed)
@@ -98,16 +90,8 @@ class World:
         gains = self._gains.setdefault(trial.contrast, [])
         missing = trial.blocks - len(gains)
         truth = self.gain(trial.configuration) - self.gain(trial.against)
-        deviation, block_s = self.deviation[trial.design], self.space.block_s[trial.design]
-        if trial.standing:
-            # Half of what a block's noise is comes from the start of either side.
-            deviation, block_s = deviation / math.sqrt(2), block_s * STANDING_TIME
-            if self._served % pair.PER_STANDING == 0:
-                self._baseline = self._noise(deviation)
-            truth += self._baseline + (AGED if self._served % pair.PER_STANDING else 0.0)
-            self._served += 1
-        gains += [truth + self._noise(deviation) for _ in range(missing)]
-        return Record(trial, tuple(gains), missing * block_s, OK)
+        gains += [truth + self._noise(self.deviation[trial.design]) for _ in range(missing)]
+        return Record(trial, tuple(gains), missing * self.space.block_s[trial.design], OK)
 
     def single_run(self, configuration: Configuration) -> float:
         """Return the logarithm of a single run's throughput over the usual."""
@@ -207,7 +191,8 @@ def of_a_search(data: Dataset, seed: int) -> World:
     estimates are those of the search's dataset.
     """
     history, asked = History(tune.records_of(data)), data.manifest["asked"]
-    both_new = History(record for record in history.records if not record.trial.standing)
+    # In the search of 2026-11-30, the baseline's twin of most trials was not new, which took less.
+    confirmed = history.of((CONFIRM, ABLATE))
     tunables = tuple(
         Tunable(knobs.find(word), now, tuple(others))
         for word, (now, *others) in asked["knobs"].items()
@@ -216,7 +201,7 @@ def of_a_search(data: Dataset, seed: int) -> World:
     turns = tuple(asked.get("turns", ()))
     space = Space(
         tunables,
-        {design: both_new.block_s(design) for design in designs},
+        {d: float(np.fmax(history.block_s(d), confirmed.block_s(d))) for d in designs},
         sd=choice.DEVIATION | {design: choice.TURNS_DEVIATION[design] for design in turns},
         servers=int(asked["knobs"].get("servers", [1])[0]),
         turns=turns,

@@ -1,10 +1,9 @@
-"""Two clusters of one host, started at the same moment, or one beside another that stays.
+"""Two clusters of one host, started at the same moment: either both run, or neither.
 
 Clusters that are started one after the other are not equal: in 8 of 8 pairs of starts, the data
-nodes of the first one needed more CPU for a query. Those started together did not. If one stays
-while others replace its twin, its MySQL server soon needs 5 to 9 % more CPU time for a query than
-that of an equal new cluster, and still does after a restart. It switches contexts as often per
-query; its user time is longer. Why is not known.
+nodes of the first one needed more CPU for a query. Those started together did not. Nor is a
+cluster that has served equal to a new one: its MySQL server needed 5 to 9 % more CPU time for a
+query, even after a restart. Why is not known, so both twins are always new.
 
 An idle cluster uses CPUs, too, more so with many MySQL servers. So that its twin does not pay for
 it, it can be frozen. As all its nodes stop at once, they forgive each other late heartbeats: after
@@ -24,21 +23,12 @@ from ndblab.cluster import start_stop
 from ndblab.error import naming
 from ndblab.machine import commands
 from ndblab.machine.local import LOCAL
-from ndblab.planning import deployment, twins
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
 
-    Run = Callable[
-        [Mapping[str, "Twin"]], AbstractContextManager[dict[str, tuple[Cluster, object]]]
-    ]
-
-PER_STANDING = 12
-"""Others that a standing cluster serves before it is started anew."""
 T = TypeVar("T")
 LOOK_AGAIN_S = 0.2
 
@@ -58,30 +48,6 @@ def called(side: str, variant: str) -> str:
     ('Side A (default)', 'Side B')
     """
     return f"Side {side.upper()}" + (f" ({variant})" if variant != side else "")
-
-
-def placed(
-    needed: Mapping[str, tuple[Plan, Binaries]],
-    called: Mapping[str, str],
-    swapped: bool,
-    turned: bool,
-) -> dict[str, Twin]:
-    """Place clusters beside each other, the first one where its plan says.
-
-    Parameters
-    ----------
-    swapped : whether they take each other's places.
-    turned : whether their servers get transporters and pools as in `deployment.turned`.
-    """
-    first = next(iter(needed.values()))[0].places
-    places = [first, start_stop.places_of_twin(first)]
-    if swapped:
-        places.reverse()
-    turn = deployment.turned if turned else lambda plan: plan
-    return {
-        name: Twin(twins.moved(turn(plan), place), binaries, called[name])
-        for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
-    }
 
 
 def freeze(cluster: Cluster) -> None:
@@ -146,60 +112,6 @@ def running(
         prepared = in_each(lambda name: prepare(name, clusters[name]))
         yield {name: (clusters[name], prepared[name]) for name in twins}
         in_each(lambda name: own[name].close())
-
-
-class Pair:
-    """Two clusters that run, by name, or none. The first may stand while the second is replaced."""
-
-    def __init__(self) -> None:
-        self.running: dict[str, Cluster] = {}
-        self._stacks: dict[str, contextlib.ExitStack] = {}
-        self._stands: Twin | None = None
-        self._served = 0
-
-    def start(self, wanted: Mapping[str, Twin], run: Run, standing: bool) -> list[str]:
-        """Start both clusters at the same moment; return the names of those that were started.
-
-        If the first one stands, it is started before the second, or not at all: the one that runs
-        will do if it is as wanted, and has served fewer than `PER_STANDING` others. LabError if a
-        cluster does not come up.
-
-        Parameters
-        ----------
-        run : starts clusters at the same moment, as `running` does.
-        """
-        first, second = wanted
-        if not standing:
-            self.close()
-            self._enter(wanted, run)
-            return [*wanted]
-        if self._stands == wanted[first] and self._served < PER_STANDING:
-            new = [second]
-            if stack := self._stacks.pop(second, None):
-                del self.running[second]
-                stack.close()
-        else:
-            new = [first, second]
-            self.close()
-        for name in new:
-            self._enter({name: wanted[name]}, run)
-        self._stands, self._served = wanted[first], self._served + 1
-        return new
-
-    def _enter(self, wanted: Mapping[str, Twin], run: Run) -> None:
-        stack = contextlib.ExitStack()
-        # An idle cluster would use CPUs of the one that starts.
-        with frozen(*self.running.values()):
-            started = stack.enter_context(run(wanted))
-        for name, (cluster, _) in started.items():
-            self.running[name], self._stacks[name] = cluster, stack
-
-    def close(self) -> None:
-        """Stop what runs."""
-        with contextlib.ExitStack() as every:
-            for stack in self._stacks.values():
-                every.callback(stack.close)
-            self.running, self._stacks, self._stands, self._served = {}, {}, None, 0
 
 
 def _at_once(

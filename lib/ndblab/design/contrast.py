@@ -124,9 +124,8 @@ class Contrast:
     `one_start`. With `one_slice`, a block of a level is one slice, as long as two: for what needs
     seconds in a row, and where CPUs are so busy that sysbench reports a second late. With `turns`,
     a block has slices of a second, in which the connected clients of both sides work in turn; where
-    the side changes, no client works for `pause_s`. With `standing`, the twin of A may serve
-    several contrasts, while those of B come and go (`cluster.pair`). `first_look` is the chance
-    that the first interval decides a claim; it only determines what to measure next.
+    the side changes, no client works for `pause_s`. `first_look` is the chance that the first
+    interval decides a claim; it only determines what to measure next.
     """
 
     name: str
@@ -141,7 +140,6 @@ class Contrast:
     turns: bool = False
     pause_s: int = 0
     first_look: float = 0.5
-    standing: bool = False
 
     def __post_init__(self) -> None:
         if self.design not in DESIGNS:
@@ -157,8 +155,6 @@ class Contrast:
             raise ValueError(f"the sides of {self.name} differ in more than monitor or variant")
         if self.turns and self.design not in TAKE_TURNS:
             raise ValueError(f"the sides of {self.name} cannot take turns")
-        if self.standing and self.design != TWINS:
-            raise ValueError(f"the sides of {self.name} are no twins, so none can stand")
         if self.design in (RESTARTS, TWINS) and self.b is None:
             raise ValueError(f"{self.name} has no second side")
 
@@ -243,8 +239,7 @@ class Contrast:
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
         fields = asdict(self)
-        later = "turns", "pause_s", "standing"
-        return {name: value for name, value in fields.items() if value or name not in later}
+        return {name: v for name, v in fields.items() if v or name not in ("turns", "pause_s")}
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Contrast:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +17,7 @@ from ndblab.design.contrast import A, B
 from ndblab.error import LabError, naming
 from ndblab.machine import host
 from ndblab.measuring import manifest, measured_run
-from ndblab.planning import deployment
+from ndblab.planning import deployment, twins
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.workloads import registry
 
@@ -70,9 +69,8 @@ class Clusters:
     _neighbours: bool = False
     _set: Mapping[str, object] = field(default_factory=dict)
     _started_with: dict[str, str] = field(default_factory=dict)
-    _twins: pair.Pair = field(default_factory=pair.Pair)
+    _twins: dict[str, Cluster] = field(default_factory=dict)
     _twins_of: tuple[str, int] | None = None
-    _numbers: dict[str, int] = field(default_factory=dict)
     _restarted_for: tuple[str, int] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
@@ -108,9 +106,9 @@ class Clusters:
 
     def close(self) -> None:
         """Stop the cluster that is running."""
-        manifest.note_periods(self.writer, (self._cluster, *self._twins.running.values()))
-        self._cluster = self._twins_of = self._restarted_for = None
-        self._twins.close()
+        manifest.note_periods(self.writer, (self._cluster, *self._twins.values()))
+        self._cluster, self._twins, self._twins_of = None, {}, None
+        self._restarted_for = None
         self._stack.close()
 
     def ready(self, point: Point, *others: Point) -> Cluster:
@@ -201,36 +199,39 @@ class Clusters:
         """
         if self._twins_of != (contrast.name, slice_.block):
             self._start_twins(contrast, slice_)
-        return self._twins.running[slice_.side], self._numbers[slice_.side]
+        return self._twins[slice_.side], self.starts - (slice_.side == A)
 
     def idle_beside(self, cluster: Cluster) -> list[Cluster]:
         """Return the twin of a cluster, if it has one."""
-        return [other for other in self._twins.running.values() if other is not cluster]
+        return [other for other in self._twins.values() if other is not cluster]
 
     def _start_twins(self, contrast: Contrast, slice_: Slice) -> None:
-        if self._cluster or not contrast.standing:
-            self.close()
+        self.close()
+        self.starts += 2
         self.contrasts.clear()
-        self._twins_of = None
         points = {name: contrast.side(name).point for name in (A, B)}
         needed = {name: self._needed(point) for name, point in points.items()}
-        called = {name: pair.called(name, point.variant) for name, point in points.items()}
-        wanted = pair.placed(needed, called, slice_.swapped, slice_.block // 2 % 2 == 1)
-        manifest.note_periods(self.writer, self._twins.running.values())
-        run = functools.partial(self._run_both, points=points)
-        for name in self._twins.start(wanted, run, contrast.standing):
-            self.starts += 1
-            self._numbers[name] = self.starts
-            started, chosen = (
-                self._twins.running[name],
-                self.experiment.variant(points[name].variant),
+        first = needed[A][0].places
+        places = [first, start_stop.places_of_twin(first)]
+        if slice_.swapped:
+            places.reverse()
+        turn = deployment.turned if slice_.block // 2 % 2 else lambda plan: plan
+        wanted = {
+            name: pair.Twin(
+                twins.moved(turn(plan), place), binaries, pair.called(name, points[name].variant)
             )
+            for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
+        }  # fmt: skip
+        both = self._stack.enter_context(self._run_both(wanted, points))
+        self.writer.note(starts=self.starts)
+        for name, (started, _) in both.items():
             self._keep(started, points[name])
-            started.limit(self._quotas_cpus(chosen.name))
+            started.limit(self._quotas_cpus(points[name].variant))
+            chosen = self.experiment.variant(points[name].variant)
             if chosen.neighbours:
                 started.tell_neighbours(True)
             variables.set_global(started, chosen.set_global)
-        self.writer.note(starts=self.starts)
+        self._twins = {name: started for name, (started, _) in both.items()}
         self._twins_of = (contrast.name, slice_.block)
 
     def _fill(

@@ -23,6 +23,7 @@ from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast,
 from ndblab.error import LabError, MissingData
 from ndblab.measuring import blocks, feasible
 from ndblab.measuring.deciding.loop import whole_blocks
+from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import contrasts
 from ndblab.tuning.history import BASE_RANGE, COMPANY, DISTURBED, OK, OWN_RANGE, Record, Trial
@@ -163,10 +164,7 @@ class Executor:
         while (have := self._whole(trial)) < enough:
             self.on_block(trial, have + 1)
             turns = self._takes_turns(trial)
-            asked = dataclasses.replace(
-                contrast, turns=turns, pause_s=pause_s if turns else 0,
-                standing=trial.standing and not have,
-            )  # fmt: skip
+            asked = dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0)
             try:
                 status = blocks.measure(
                     asked, have + 1, self.clusters, self.writer, self.clusters.size.seed, self.say
@@ -191,11 +189,14 @@ class Executor:
         return len(gains_of(self.writer.snapshot(), trial.contrast, self.wanted.request.goal))
 
     def _why(self, trial: Trial, block: int, status: str) -> str:
-        """Return why a block failed: it is no fault of a configuration if only side A did."""
+        """Return why a block failed.
+
+        It is no fault of a configuration if only side A did, or if twins were thawed too late.
+        """
         _, _, why = status.partition(": ")
         slices = self.writer.snapshot().slices
         mine = slices[(slices["contrast"] == trial.contrast) & (slices["block"] == block)]
-        if why.startswith(COMPANY):
+        if why.startswith(COMPANY) or (trial.design == TWINS and why == SWITCHED_TOO_LATE):
             return f"{DISTURBED}, {why}"
         if set(mine.loc[mine["status"] == why, "side"]) == {A}:
             return f"{DISTURBED}, the {_other(trial)}: {why}"

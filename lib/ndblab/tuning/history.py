@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ndblab.design.contrast import TWINS
 from ndblab.tuning.space import BASELINE, Configuration
 
 EXPERT, SCREEN, RACE, EXCLUDE = "expert", "screen", "race", "exclude"
@@ -42,16 +41,6 @@ class Trial:
     blocks: int
     design: str
     against: Configuration = BASELINE
-
-    @property
-    def standing(self) -> bool:
-        """Whether the baseline's cluster of its block may have served other trials.
-
-        So it is in the search. A contrast's next blocks need both clusters anew: how much they
-        differ says how exact a block is.
-        """
-        searched = self.stage in SEARCH and self.blocks == 1 and not self.against
-        return searched and self.design == TWINS
 
     @cached_property
     def contrast(self) -> str:
@@ -138,6 +127,12 @@ class History:
     ) -> Record | None:
         """Return the last record of a contrast."""
         return self._last.get(contrast(stage, configuration, against))
+
+    def wants(self, stage: str, configuration: Configuration) -> bool:
+        """Return whether a configuration was never tried, or only in one trial that was spoilt."""
+        name = contrast(stage, configuration)
+        own = [record for record in self.records if record.trial.contrast == name]
+        return not own or (len(own) == 1 and own[0].status.startswith(DISTURBED))
 
     def gains(
         self, stage: str, configuration: Configuration, against: Configuration = BASELINE

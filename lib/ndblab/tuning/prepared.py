@@ -215,7 +215,7 @@ def _check_time(search: Search, minutes: int) -> None:
             "The time is too short to confirm anything",
             found=f"{minutes} min",
             expected=f"at least {math.ceil(minutes + (search.least_s - search.budget_s) / 60)} min",
-            next_step="Give it more --minutes, or --profile smoke.",
+            next_step="Give it more --minutes.",
         )
 
 

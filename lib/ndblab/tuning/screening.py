@@ -2,9 +2,9 @@
 
 Knobs are screened together, by Plackett-Burman designs: one for the knobs that change while a
 cluster runs, one for those that need a start, then the mirror image (foldover) of the first, which
-keeps pairs of knobs from looking like single ones. The time left goes to single values of knobs
-that need a start, each added to the best configuration so far: some gain, or harm, only beside
-others, and a value that does not start spoils every trial that has it.
+keeps pairs of knobs from looking like single ones. The time left goes to single values, each added
+to the best configuration so far: some gain, or harm, only beside others, and a value that does not
+start spoils every trial that has it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndblab.tuning.history import History, Record
-from ndblab.tuning.space import Configuration, Space, Tunable, Value
+from ndblab.tuning.history import RACE, History, Record
+from ndblab.tuning.space import BASELINE, Configuration, Space, Tunable, Value
 
 EFFECT = 0.10
 """Prior standard deviation of effects, as logarithms."""
-STANDING = 0.04
-"""The same of what all trials beside a standing baseline have in common: on 2 CPUs, a cluster that
-had served before gave 5 % less than an equal one that was new (mean of 15 blocks)."""
 UNLIKE = (0.0, 0.02, 0.04, 0.08, 0.16)
 """Deviations that a trial may have for each knob in which it differs from the best one."""
 WORTH = 0.01
 """Gains below this are not worth a setting."""
+CLEAR = 2.0
+"""Standard errors by which a configuration falls short of another."""
 DOUBT = 0.75
 """An effect enters a finalist if it lies so many standard deviations above half of `WORTH`."""
 
@@ -64,27 +63,28 @@ def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     return tuple(dict.fromkeys(itertools.chain(*shuffled)))
 
 
-def added(
-    space: Space, leader: Configuration, tried: Collection[Configuration]
-) -> Iterator[Configuration]:
-    """Yield the leader with a single value more, for values of knobs that need a start.
+def added(space: Space, history: History, failed: Collection[Configuration]) -> list[Configuration]:
+    """Return the best configuration so far with a single value more.
 
-    Parameters
-    ----------
-    leader : the best configuration so far.
-    tried : configurations that these have led to; values in them have had their turn.
+    First come values that were only tried in configurations that differ from this in most knobs.
+    What was tried itself is left out.
     """
-    seen = set(itertools.chain(*tried))
-    for own in singles(space):
-        if seen.isdisjoint(own) and not set(own) <= set(leader):
-            yield space.effective({**dict(leader), **dict(own)})
+    tried = [r.trial.configuration for r in history.contrasts if r.gains or r.infeasible]
+    leader = next((r.trial.configuration for r in gaining(space, history, failed)), BASELINE)
+    remote: dict[Configuration, float] = {}
+    for [pair] in singles(space):
+        own = space.effective({**dict(leader), pair[0]: pair[1]})
+        beside = (len(unlike(own, other)) for other in tried if pair in other)
+        remote[own] = 0 if pair in leader else min(beside, default=math.inf)
+    return sorted(filter(remote.get, remote), key=remote.__getitem__, reverse=True)
 
 
 def singles(space: Space) -> list[Configuration]:
-    """Return the single values of knobs that need a start, the cheaper designs first."""
-    # Consecutive trials of one design share a cluster start.
+    """Return the single values of all knobs, first of those that need a start."""
+    cheap = [tunable for tunable in space.tunables if space.cheap(tunable)]
     dear = [tunable for tunable in space.tunables if not space.cheap(tunable)]
-    return sorted(_alone(space, dear), key=space.design)
+    # Consecutive trials of one design share a cluster start.
+    return [*sorted(_alone(space, dear), key=space.design), *_alone(space, cheap)]
 
 
 def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
@@ -144,22 +144,20 @@ def _posterior(
     """
     names = [(tunable.word, value) for tunable in space.tunables for value in tunable.values]
     tried = [record for record in history.contrasts if record.gains and not record.trial.against]
-    x = np.array(
-        [[*(p in r.trial.configuration for p in names), r.trial.standing] for r in tried], float
-    ).reshape(len(tried), len(names) + 1)
+    x = np.array([[p in r.trial.configuration for p in names] for r in tried], float).reshape(
+        len(tried), len(names)
+    )
     y = np.array([np.mean(record.gains) for record in tried])
-    prior = np.array([EFFECT] * len(names) + [STANDING])
     sd = {d: history.pooled(d, space.sd[d])[0] for d in {r.trial.design for r in tried}}
     variance = np.array([sd[r.trial.design] ** 2 / len(r.gains) for r in tried])
     if tried:
-        variance = variance + _unlike_the_best(tried, x * prior, y, variance)
+        variance = variance + _unlike_the_best(tried, x, y, variance)
     information = (x.T / variance) @ x
-    covariance = np.linalg.inv(np.diag(1 / prior**2) + information)
+    covariance = np.linalg.inv(np.eye(len(names)) / EFFECT**2 + information)
     means = covariance @ (x.T @ (y / variance))
     chi2 = float(np.sum((y - x @ means) ** 2 / variance))
     freedom = max(1.0, len(tried) - float(np.trace(covariance @ information)))
-    own = slice(len(names))
-    return names, means[own], covariance[own, own], max(1.0, chi2 / freedom)
+    return names, means, covariance, max(1.0, chi2 / freedom)
 
 
 def _unlike_the_best(
@@ -170,20 +168,20 @@ def _unlike_the_best(
     What a setting does may depend on others, and effects beside the best ones matter. Each knob in
     which a trial differs from the best one adds the same, one of `UNLIKE`: that with which the
     trials are most likely. It is nothing where effects add up.
-
-    Parameters
-    ----------
-    x : the design matrix, each column times the prior deviation of its effect.
     """
-    best = set(tried[int(np.argmax(y / (1 + variance / EFFECT**2)))].trial.configuration)
-    knobs = [{word for word, _ in best.symmetric_difference(r.trial.configuration)} for r in tried]
-    unlike = np.array([len(words) for words in knobs], float)
+    best = tried[int(np.argmax(y / (1 + variance / EFFECT**2)))].trial.configuration
+    knobs = np.array([len(unlike(best, r.trial.configuration)) for r in tried], float)
 
     def log_likelihood(each: float) -> float:
-        covariance = x @ x.T + np.diag(variance + each**2 * unlike)
+        covariance = EFFECT**2 * x @ x.T + np.diag(variance + each**2 * knobs)
         return float(-np.linalg.slogdet(covariance)[1] - y @ np.linalg.solve(covariance, y))
 
-    return max(UNLIKE, key=log_likelihood) ** 2 * unlike
+    return max(UNLIKE, key=log_likelihood) ** 2 * knobs
+
+
+def unlike(one: Configuration, other: Configuration) -> set[str]:
+    """Return the names of the knobs in which two configurations differ."""
+    return {word for word, _ in set(one) ^ set(other)}
 
 
 def gaining(space: Space, history: History, failed: Collection[Configuration]) -> list[Record]:
@@ -203,6 +201,17 @@ def gaining(space: Space, history: History, failed: Collection[Configuration]) -
 def error(space: Space, record: Record) -> float:
     """Return the standard error of a trial's gain."""
     return space.sd[record.trial.design] / math.sqrt(len(record.gains))
+
+
+def falls_short(space: Space, history: History, own: Configuration, of: Record) -> bool:
+    """Return whether a configuration is known, and clearly gains less than another one."""
+    record, gain, own_error = history.find(RACE, own), 0.0, 0.0
+    if own:
+        if record is None or not record.gains:
+            return False
+        gain, own_error = float(np.mean(record.gains)), error(space, record)
+    missing = float(np.mean(of.gains)) - gain
+    return missing > WORTH + CLEAR * math.hypot(own_error, error(space, of))
 
 
 def best(space: Space, known: Mapping[tuple[str, Value], Effect]) -> Configuration:

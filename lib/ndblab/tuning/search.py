@@ -12,6 +12,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -35,10 +36,10 @@ from ndblab.tuning.wanted import Limit
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
 """Shares of the time: the screening ends after the first; the second is kept for the confirmation,
 including the third, its last part, for what can be left out."""
+ADDED = 4
+"""In the race, one of so many trials adds a value to the best configuration so far."""
 DRAWS = 20
 """The race is over after so many draws of configurations that have all failed before."""
-CLEAR = 2.0
-"""Standard errors by which a configuration falls short of another."""
 PROVED = 3
 """The race ends with so many trials of what it would propose, as far as that was not tried: effects
 that depend on each other mislead a regression in which they add up."""
@@ -132,14 +133,15 @@ class Search:
             if record.gains and record.trial.configuration not in failed
         }
         tried = screening.gaining(self.space, search, failed)
+        falls_short = partial(screening.falls_short, self.space, search)
         best: dict[Configuration, None] = {}
         own = screening.best(self.space, known)
-        if own and own not in failed and not (tried and self._falls_short(search, own, tried[0])):
+        if own and own not in failed and not (tried and falls_short(own, tried[0])):
             best[own] = None
         for record in tried:
             whole = record.trial.configuration
             own = self.space.effective({w: v for w, v in whole if known[w, v].worth})
-            if own in failed or self._falls_short(search, own, record):
+            if own in failed or falls_short(own, record):
                 own = whole
             if own:
                 best[own] = None
@@ -148,17 +150,6 @@ class Search:
             chosen = [tried[0].trial.configuration, *chosen][: self._finalists]
         expected = {own: sum(known[pair].mean for pair in own) for own in chosen} | gains
         return [outcome.Finalist(own, expected[own]) for own in chosen]
-
-    def _falls_short(self, search: History, own: Configuration, of: Record) -> bool:
-        """Return whether a configuration is known, and clearly gains less than another one."""
-        record, gain, error = search.find(RACE, own), 0.0, 0.0
-        if own:
-            if record is None or not record.gains:
-                return False
-            gain, error = float(np.mean(record.gains)), screening.error(self.space, record)
-        missing = float(np.mean(of.gains)) - gain
-        unclear = CLEAR * math.hypot(error, screening.error(self.space, of))
-        return missing > screening.WORTH + unclear
 
     def _trial(
         self,
@@ -183,33 +174,36 @@ class Search:
 
     def _expert(self, history: History) -> Trial | None:
         own = self.space.expert
-        if not own or history.find(EXPERT, own):
-            return None
-        return self._trial(history, EXPERT, own, self.search_s)
+        wanted = own and history.wants(EXPERT, own)
+        return self._trial(history, EXPERT, own, self.search_s) if wanted else None
 
     def _screen(self, history: History) -> Trial | None:
         until_s = min(self.search_s, max(SCREENED * self.budget_s, self.search_s / 2))
-        rows = screening.rows(self.space, self.seed)
-        tried = {record.trial.configuration for record in history.of((SCREEN,)).contrasts}
-        gaining = screening.gaining(self.space, history.of(SEARCH), self._infeasible(history))
-        leader = gaining[0].trial.configuration if gaining else BASELINE
-        added = screening.added(self.space, leader, tried.difference(rows))
-        for own in (*rows, *added):
-            if history.find(SCREEN, own) is None:
-                return self._trial(history, SCREEN, own, until_s)
-        return None
+        untried = filter(partial(history.wants, SCREEN), screening.rows(self.space, self.seed))
+        own = next(untried, None) or self._added(history)
+        return self._trial(history, SCREEN, own, until_s) if own else None
+
+    def _added(self, history: History) -> Configuration | None:
+        """Return the best configuration so far with one more value that was not tried beside it."""
+        failed = self._infeasible(history)
+        added = screening.added(self.space, history.of(SEARCH), failed)
+        return next(filter(partial(history.wants, RACE), added), None)
 
     def _race(self, history: History) -> Trial | None:
         """Try what is best under a draw from the posterior of effects (Thompson sampling).
 
         This spends blocks where something may still be gained, and each informs about all settings
-        in it. The last trials are those of finalists that were never tried.
+        in it. In between, single values are added to the best configuration so far. The last trials
+        are those of finalists that were never tried.
         """
         proved_s = PROVED * self._block_s(history, self.space.dear)
         if history.seconds + proved_s + self._block_s(history, self.space.dear) > self.search_s:
             for finalist in self.finalists(history):
                 if not len(history.gains(RACE, finalist.configuration)):
                     return self._trial(history, RACE, finalist.configuration, self.search_s)
+        number = len(history.of((RACE,)).records) + 1
+        if number % ADDED == 0 and (own := self._added(history)):
+            return self._trial(history, RACE, own, self.search_s)
         searched, failed = history.of(SEARCH), self._infeasible(history)
         rng = np.random.default_rng([self.seed, len(searched.records)])
         for _ in range(DRAWS):
