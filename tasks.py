@@ -681,8 +681,9 @@ def bench(c, only=None, real=None):
     ./lab bench large               one of them
 
     `bench compare` looks for known differences, added to recorded slices. With --real N it makes N
-    comparisons of each kind on a cluster; nothing else should use the host. It resumes if
-    interrupted.
+    comparisons of each kind on a cluster; it resumes if interrupted. `bench tune` simulates
+    searches. With --real MINUTES, plain Optuna searches on a cluster from the brief's
+    configuration, with single runs. Nothing else should use the host.
     """
     from ndblab import benchmarks
 

@@ -161,10 +161,11 @@ def test_the_number_of_real_comparisons_is_checked_first(real: object) -> None:
         benchmarks.run("compare", real=real)
 
 
-def test_only_comparisons_are_made_for_real() -> None:
+@pytest.mark.parametrize("only", ["large", None])
+def test_only_comparisons_and_searches_are_made_for_real(only: str | None) -> None:
     """Elsewhere the option would be without effect."""
-    with pytest.raises(LabError, match="Only the benchmark compare"):
-        benchmarks.run("large", real=3)
+    with pytest.raises(LabError, match="Only the benchmarks compare and tune"):
+        benchmarks.run(only, real=3)
 
 
 def shares(bench: planted.Bench, truth: float, block: int) -> dict[str, float]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import psutil
@@ -248,19 +249,40 @@ def test_a_block_that_breaks_off_leaves_no_cluster_frozen(tmp_path: Path, monkey
         assert psutil.STATUS_STOPPED not in [state(cluster) for cluster in clusters.values()]
 
 
-def test_a_turn_whose_cluster_was_thawed_too_late_is_void(tmp_path: Path, monkeypatch):
-    """It would have had less time to work in than the other side; later turns are not affected."""
-    usual = pair.thaw
-    late = iter([0.0, 0.5])
+@pytest.mark.parametrize(
+    ("of_servers", "status"), [((0.5, 0.5), SWITCHED_TOO_LATE), ((0.0, 0.5), "ok")]
+)
+def test_a_turn_whose_servers_were_thawed_too_late_is_void(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_servers: Sequence[float], status: str
+):
+    """They would have had less time to work in than the other side's; one of several may be late.
 
-    def thaw(cluster: Scripted) -> None:
-        time.sleep(next(late, 0.0))
-        usual(cluster)
+    Later turns are not affected.
+    """
+    late = iter([(0.0, 0.0), of_servers])
+
+    def thaw(cluster: Scripted) -> dict[str, float]:
+        seconds = next(late, (0.0, 0.0))
+        now = time.monotonic()
+        servers = zip(cluster.plan.servers, seconds, strict=True)
+        return {node.name: now + turns.THAWED_BEFORE_S + late_s for node, late_s in servers}
 
     monkeypatch.setattr(pair, "thaw", thaw)
     monkeypatch.setattr(turns, "THAWED_LATE_S", 0.4)
     runs = measured({side: scripted(tmp_path / side) for side in "ab"}, "abab")
-    assert [row(run)["status"] for run in runs] == ["ok", SWITCHED_TOO_LATE, "ok", "ok"]
+    assert [row(run)["status"] for run in runs] == ["ok", status, "ok", "ok"]
+
+
+def test_the_time_at_which_each_process_goes_on_is_known(tmp_path: Path):
+    """In the order of their start."""
+    told: list[str] = []
+    cluster = scripted(tmp_path)
+    for name in ("ndbmtd.1", "mysqld.1"):
+        cluster.processes[name] = SimpleNamespace(send_signal=lambda _, who=name: told.append(who))
+    before = time.monotonic()
+    first, second = pair.thaw(cluster).values()
+    assert before <= first <= second <= time.monotonic()
+    assert told == ["ndbmtd.1", "mysqld.1"]
 
 
 def test_a_turn_that_was_read_too_late_has_no_processes(tmp_path: Path, monkeypatch):

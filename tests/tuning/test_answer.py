@@ -71,6 +71,18 @@ def test_the_search_s_own_estimate_stands_beside_what_was_confirmed():
     assert "+14.0 % (+9.0 to +19.0 %), 9 blocks; the search had +20.0 %" in text
 
 
+def test_two_found_configurations_can_be_compared():
+    """A knob that only one of them sets has the baseline's value on the other side."""
+    other = space.made({"ndb_batch_size": 8192, "servers": 2})
+    assert wanted().compared(BOTH, other).words == (
+        "ndb_batch_size=8192",
+        "ndb_cluster_connection_pool=1",
+        "ndb_cluster_connection_pool=8",
+        "servers=1",
+        "servers=2",
+    )
+
+
 def test_what_is_pasted_is_grouped_by_what_it_costs():
     """What needs no restart comes first; a knob that does nothing is left out."""
     lines = answer.to_paste(outcome(WINNER), wanted())

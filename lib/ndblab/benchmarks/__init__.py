@@ -10,9 +10,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from ndblab.benchmarks import planted_on_cluster
-from ndblab.benchmarks.clusters import start
-from ndblab.benchmarks.commands import installation, large, memory, redrawing
+from ndblab.benchmarks import plain_optuna, planted_on_cluster
+from ndblab.benchmarks.commands import installation, large, memory, redrawing, start
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.days import between_days
 from ndblab.benchmarks.reading import sizes
@@ -47,7 +46,8 @@ def run(only: str | None = None, real: object = None) -> None:
 
     Parameters
     ----------
-    real : for `compare`, how many comparisons to make on a real cluster; None for resampled ones.
+    real : on a real cluster, how many comparisons `compare` makes, or for how many minutes plain
+        Optuna searches (`tune`); None for what is simulated.
     """
     if only is not None and only not in BENCHMARKS:
         raise LabError(
@@ -88,12 +88,13 @@ def run(only: str | None = None, real: object = None) -> None:
 def _on_a_cluster(
     chosen: Mapping[str, Callable[[], list[Row]]], real: object
 ) -> dict[str, Callable[[], list[Row]]]:
-    """Return the comparisons on a real cluster in place of the resampled ones."""
-    if set(chosen) != {"compare"}:
+    """Return the benchmark on a real cluster in place of the simulated one."""
+    on_a_cluster = {"compare": planted_on_cluster.real, "tune": plain_optuna.on_this_host}
+    if len(chosen) > 1 or not set(chosen) <= set(on_a_cluster):
         raise LabError(
-            "Only the benchmark compare has --real",
+            "Only the benchmarks compare and tune have --real",
             found=", ".join(chosen),
-            next_step="Type: ./lab bench compare --real 40",
+            next_step="Type: ./lab bench compare --real 40, or ./lab bench tune --real 60",
         )
     wanted = number.whole("--real", real)
-    return {"compare": functools.partial(planted_on_cluster.real, wanted)}
+    return {name: functools.partial(on_a_cluster[name], wanted) for name in chosen}

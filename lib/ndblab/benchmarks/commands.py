@@ -1,4 +1,4 @@
-"""Whole commands, as a user types them: their time and their memory.
+"""Whole commands, as a user types them, and cluster starts: their time and their memory.
 
 What a command leaves behind is removed, except the figures of the recorded datasets.
 """
@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,18 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks import reading
 from ndblab.benchmarks.row import Row, shown
+from ndblab.cluster import datadir, start_stop
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.machine.local import MARK
-from ndblab.measuring import recorded
+from ndblab.measuring import measurement, recorded
+from ndblab.planning import profile
 
 PORT = 13860
 """Not the lab's own port, so that a cluster in another folder can run during a benchmark."""
 
 WHOLE_PROCESSES = 5
+STARTED_SERVERS, STARTS = (1, 2, 4, 8, 16), 3
 LARGE_ROWS = 5_000_000
 SAMPLE_EVERY_S = 0.1
 
@@ -49,6 +54,34 @@ def redrawing(*which: str, goal_s: float) -> list[Row]:
     taken = [whole_process_s(argv) for _ in shown(range(WHOLE_PROCESSES), " ".join(which))]
     what, note = f"reproduce {' '.join(which)} --recorded", "whole process, the first not counted"
     return [Row(what, tuple(taken), "s", at_most=goal_s, note=note)]
+
+
+def start() -> list[Row]:
+    """Time the start of clusters of 1 to 16 servers, until they are ready."""
+    binaries = install.ensure()
+    template = start_stop.home() / f"{datadir.TEMPLATE}-{binaries.ndb_version}"
+    copied = "existed" if template.exists() else "was made by the first start"
+    seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
+    for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
+        size = profile.get("quick", {"servers": servers})
+        plan = measurement.plan_for(catalogue.find(figure=6), size, "auto", PORT)[1]
+        began = time.perf_counter()
+        with start_stop.running(plan, binaries, progress=False):
+            seconds[servers].append(time.perf_counter() - began)
+    rows = [
+        Row(
+            f"start of 2 data nodes and {servers} mysqld",
+            tuple(values),
+            "s",
+            at_most=25 if servers == STARTED_SERVERS[-1] else None,
+        )
+        for servers, values in seconds.items()
+    ]
+    pairs = [(servers, value) for servers, values in seconds.items() for value in values]
+    growth, fixed = statistics.linear_regression(*zip(*pairs, strict=True))
+    note = f"least squares over {len(pairs)} starts: {fixed:.1f} s and this for each server; the "
+    note += f"data folder that is copied {copied}"
+    return [*rows, Row("start, each further mysqld", (growth,), "s", note=note)]
 
 
 def memory() -> list[Row]:

@@ -6,14 +6,14 @@ The search is the lab's own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ndblab.benchmarks import worlds
+from ndblab.benchmarks import plain_optuna, worlds
 from ndblab.benchmarks.row import Row, in_processes
 from ndblab.benchmarks.worlds import HANDICAPS, World
 from ndblab.experiments.tuned import searched
@@ -21,7 +21,7 @@ from ndblab.tuning import outcome
 from ndblab.tuning.history import History, Record
 from ndblab.tuning.outcome import Outcome
 from ndblab.tuning.search import Search
-from ndblab.tuning.space import BASELINE, Configuration, Value, made
+from ndblab.tuning.space import BASELINE
 
 HOUR_S, INTERACTING_S, SHORT_S = 3600.0, 2700.0, 1200.0
 RUN_S = 20.0
@@ -38,28 +38,6 @@ def search(world: World, budget_s: float = HOUR_S) -> tuple[Outcome, History]:
         records.append(world.carry_out(trial))
     history = History(records)
     return wanted.stands(history), history
-
-
-def on_single_runs(world: World) -> Configuration:
-    """Return what plain Optuna finds in an hour: the best single observation of all its trials."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    now = {tunable.word: tunable.current for tunable in world.space.tunables}
-
-    def changed(values: Mapping[str, Value]) -> Configuration:
-        return made({word: value for word, value in values.items() if value != now[word]})
-
-    study = optuna.create_study(
-        direction="maximize", sampler=optuna.samplers.TPESampler(seed=world.seed)
-    )
-    study.enqueue_trial(now)
-    for _ in range(int(HOUR_S / RUN_S)):
-        trial = study.ask()
-        for tunable in world.space.tunables:
-            trial.suggest_categorical(tunable.word, [tunable.current, *tunable.values])
-        study.tell(trial, world.single_run(changed(trial.params)))
-    return changed(study.best_params)
 
 
 @dataclass(frozen=True)
@@ -171,4 +149,8 @@ def _regrets(compared: int) -> list[Row]:
 def _plain_regret(kind: Callable[[int], World], seed: int) -> float:
     """Return the regret of plain Optuna in a world of a kind."""
     world = kind(seed)
-    return world.best - world.gain(on_single_runs(world))
+    enough = int(HOUR_S / RUN_S)
+    best, _ = plain_optuna.search(
+        world.space, world.seed, world.single_run, lambda runs: runs == enough
+    )
+    return world.best - world.gain(best)

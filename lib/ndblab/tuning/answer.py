@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ndblab.comparing import answer as comparing
 from ndblab.comparing import choice, knobs
-from ndblab.comparing.request import Request
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import count, less_or_more, listed
 from ndblab.statistics import recordings
 from ndblab.statistics.estimate import Estimate
-from ndblab.tuning.space import Configuration, without
+from ndblab.tuning.space import BASELINE, Configuration, without
 from ndblab.tuning.wanted import GOAL
 
 if TYPE_CHECKING:
@@ -141,17 +140,7 @@ def to_paste(outcome: Outcome, wanted: Wanted) -> list[str]:
 
 def to_check(outcome: Outcome, wanted: Wanted) -> list[str]:
     """Return the command that measures the confirmed gain once more, on another day."""
-    sides: list[Setting] = []
-    for word, value in kept(outcome):
-        tunable = wanted.space.tunable(word)
-        sides += [Setting(tunable.knob, tunable.current), Setting(tunable.knob, value)]
-    keys = {setting.knob.key for setting in sides}
-    sides += [setting for setting in wanted.baseline if setting.knob.key not in keys]
-    typed = wanted.request
-    again = Request(
-        tuple(map(str, sides)), typed.workload, typed.schema, typed.writes, typed.servers,
-        wanted.load.clients, profile=typed.profile, overrides=typed.overrides, port=typed.port,
-    )  # fmt: skip
+    again = wanted.compared(BASELINE, kept(outcome))
     return ["To see on another day whether the gain lasts:", f"  {again.command}"]
 
 

@@ -65,7 +65,7 @@ def measure(tuning: Tuning) -> datasets.Dataset:
     opened = (
         datasets.Writer.reopen(known, described)
         if known
-        else datasets.Writer.open(root, NAME, identity, described)
+        else datasets.Writer.open(root, NAME, identity, described, measurement.RECORDED)
     )
     places = start_stop.places(start_stop.home(), wanted.request.port)
     plans = experiment.plans(size, "auto", tuning.machine, places)

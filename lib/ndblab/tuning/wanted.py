@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.comparing import knobs, made
 from ndblab.comparing.request import Options
+from ndblab.comparing.request import Request as Comparison
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B
 from ndblab.design.experiment import Experiment
@@ -209,6 +210,22 @@ class Wanted:
         return Sides(
             tuple(setting for setting in there if setting.knob.key in keys), own,
             tuple(setting for setting in there if setting.knob.key not in keys),
+        )  # fmt: skip
+
+    def compared(self, a: Configuration, b: Configuration) -> Comparison:
+        """Return the request of `./lab compare` for two configurations."""
+        sides: dict[Setting, None] = {}
+        for word in sorted({word for word, _ in (*a, *b)}):
+            tunable = self.space.tunable(word)
+            for own in (a, b):
+                sides[Setting(tunable.knob, dict(own).get(word, tunable.current))] = None
+        keys = {setting.knob.key for setting in sides}
+        both = [setting for setting in self.baseline if setting.knob.key not in keys]
+        typed = self.request
+        return Comparison(
+            tuple(map(str, (*sides, *both))), typed.workload, typed.schema, typed.writes,
+            typed.servers, self.load.clients, profile=typed.profile, overrides=typed.overrides,
+            port=typed.port,
         )  # fmt: skip
 
     def variants(self, trial: Trial, names: Mapping[str, str]) -> list[Variant]:
