@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 
@@ -64,6 +65,18 @@ def test_single_values_are_added_to_the_best_so_far():
     first, second, *others = configurations
     elsewhere = tuple(set(second) - set(leader))
     assert added((leader, 0.3), (first, -0.1), (elsewhere, -0.2)) == [*others, second]
+
+
+def test_a_value_without_effect_beside_the_best_is_not_added():
+    """So it is with `ShmSpintime` once `UseShm` is off."""
+    first, second, *others = SPACE.tunables
+    idle = dataclasses.replace(second, needs=(FIRST, first.current))
+    own = dataclasses.replace(SPACE, tunables=(first, idle, *others))
+    leader = space.made({FIRST: 2})
+    records = [Record(Trial(SCREEN, leader, 1, own.design(leader)), (0.3,), 60.0)]
+    added = screening.added(own, History(records), ())
+    assert leader not in added
+    assert not any(SECOND in dict(configuration) for configuration in added)
 
 
 def test_a_good_fit_leaves_the_intervals_as_they_are():

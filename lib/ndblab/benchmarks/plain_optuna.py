@@ -122,7 +122,9 @@ class _Runs:
 def _to_compare(tuning: Tuning, best: Configuration) -> str:
     """Return the command that compares Optuna's answer with that of this host's newest search."""
     wanted, known = tuning.wanted, searched.obtain()
-    found = known.manifest["answer"]["set"] if known else []
+    answer = known.manifest["answer"] if known else {}
+    alike = answer.get("baseline") == [str(setting) for setting in wanted.baseline]
+    found = answer["set"] if alike else []
     values = [(t.word, value) for t in wanted.space.tunables for value in t.values]
     own = made({w: v for w, v in values if wanted.space.typed(((w, v),))[0] in found})
     other = "what `./lab tune` found (A)" if own else "the baseline (A)"

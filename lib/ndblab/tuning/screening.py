@@ -74,8 +74,10 @@ def added(space: Space, history: History, failed: Collection[Configuration]) -> 
     remote: dict[Configuration, float] = {}
     for [pair] in singles(space):
         own = space.effective({**dict(leader), pair[0]: pair[1]})
-        beside = (len(unlike(own, other)) for other in tried if pair in other)
-        remote[own] = 0 if pair in leader else min(beside, default=math.inf)
+        # Beside the best ones, a value may have no effect.
+        if pair in own and pair not in leader:
+            beside = (len(unlike(own, other)) for other in tried if pair in other)
+            remote[own] = min(beside, default=math.inf)
     return sorted(filter(remote.get, remote), key=remote.__getitem__, reverse=True)
 
 
