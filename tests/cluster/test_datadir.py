@@ -36,13 +36,13 @@ def cluster(folder: Path, code: int = 0, left: str = "") -> Cluster:
 
 def test_a_template_is_made_once_and_twins_share_it(tmp_path: Path):
     """The second cluster's folder is below that of the first."""
-    first, second = cluster(tmp_path), cluster(tmp_path / twins.FOLDER)
+    first, second = cluster(tmp_path), cluster(tmp_path / twins.FOLDERS[0])
     made = datadir.template(second, "")
     assert made == tmp_path / "template-9.7.4"
     assert datadir.template(first, "") == made
     assert (made / "ibdata1").exists()
     assert not (tmp_path / "started").exists()
-    assert (tmp_path / twins.FOLDER / "started").read_text() == "started\n"
+    assert (tmp_path / twins.FOLDERS[0] / "started").read_text() == "started\n"
 
 
 @pytest.mark.parametrize(

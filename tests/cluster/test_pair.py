@@ -60,7 +60,7 @@ def two(folder: Path, a: str = "", b: str = "") -> dict[str, pair.Twin]:
     """Plans of two clusters, the second below the first."""
     first = start_stop.places(folder, PORT)
     plan = deployment.make(host.read(), deployment.Shape(1, 1, 1, budget="shared", places=first))
-    other = twins.moved(plan, start_stop.places_of_twin(first))
+    other = twins.moved(plan, start_stop.places_together(first)[1])
     return {"a": pair.Twin(plan, a, "Side a (x)"), "b": pair.Twin(other, b, "Side b (y)")}
 
 

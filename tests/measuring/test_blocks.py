@@ -17,6 +17,7 @@ from campaign import checks
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.dataset import table
+from ndblab.design import block as block_design
 from ndblab.design import contrast as designs
 from ndblab.design import grids
 from ndblab.design.contrast import Contrast, Side
@@ -149,6 +150,11 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     return Lab(monkeypatch)
 
 
+def slices_of(asked: list[turns.Turn]) -> list[slices.Asked]:
+    """The slices of turns, in order."""
+    return [slice_ for turn in asked for slice_ in turn.slices]
+
+
 def servers(slot: list[slices.Asked]) -> dict[str, list[int]]:
     """Numbers of the servers that each side of a slot loads."""
     return {slice_.place["side"]: [node.number for node in slice_.job.servers] for slice_ in slot}
@@ -216,8 +222,8 @@ def in_turns(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list, dict
     calls = []
 
     def measure(asked, ready, pause_s):
-        calls.append((asked, ready))
-        return lab.slot(None, asked, "")
+        calls.append((slices_of(asked), ready))
+        return lab.slot(None, slices_of(asked), "")
 
     monkeypatch.setattr(turns, "measure", measure)
     return calls
@@ -272,7 +278,7 @@ def test_queries_that_last_too_long_for_turns_have_slices_of_their_own(lab: Lab,
     """In this block, which is measured again, and in all that follow; that is said once."""
 
     def measure(asked, ready, pause_s):
-        runs = lab.slot(None, asked, "")
+        runs = lab.slot(None, slices_of(asked), "")
         for run in runs:
             run.tables["slices"]["status"] = turns.TOO_LONG
         return runs
@@ -289,7 +295,7 @@ def test_a_side_that_cannot_connect_is_why_its_block_failed(lab: Lab, monkeypatc
     """Not the other side, whose clients waited in vain; it alone has a load that failed."""
 
     def measure(asked, ready, pause_s):
-        runs = lab.slot(None, asked, "")
+        runs = lab.slot(None, slices_of(asked), "")
         for run in runs:
             row = run.tables["slices"]
             row["status"] = "sysbench exited 1" if row["side"].iloc[0] == "b" else WAITED
@@ -301,6 +307,59 @@ def test_a_side_that_cannot_connect_is_why_its_block_failed(lab: Lab, monkeypatc
     assert lab.writer.manifest["failed_loads"] == {"t b": 1}
 
 
+JOINT = [
+    Contrast(name, designs.TWINS, ONE, OTHER, (), one_start=True, turns=True) for name in "xyz"
+]
+
+
+def jointly(lab: Lab, monkeypatch: pytest.MonkeyPatch, *numbers: int) -> list[turns.Turn]:
+    """Measure a block of each contrast beside one baseline, and return its turns."""
+    calls = []
+
+    def measure(asked, ready, pause_s):
+        calls.append(asked)
+        assert [ready[turn.side]() for turn in asked] == [lab.there[turn.side] for turn in asked]
+        return lab.slot(None, slices_of(asked), "")
+
+    lab.there = {side: SimpleNamespace(plan=lab.plan) for side in "abcd"}
+    lab.together = lambda blocks: [(one, 9 + n) for n, one in enumerate(lab.there.values())]
+    monkeypatch.setattr(turns, "measure", measure)
+    together = [block_design.Block(*pair) for pair in zip(JOINT, numbers, strict=True)]
+    blocks.measure_jointly(together, lab, lab.writer, 1)
+    return calls[0]
+
+
+def test_contrasts_with_one_baseline_share_its_slices(lab: Lab, monkeypatch):
+    """Each has a whole block, in which A's slices are the same seconds of the same start."""
+    asked = jointly(lab, monkeypatch, 1, 1, 3)
+    assert {turn.side for turn in asked} == set("abcd")
+    assert {len(turn.slices) for turn in asked if turn.side == "a"} == {3}
+    assert {len(turn.slices) for turn in asked if turn.side != "a"} == {1}
+    for contrast, number, start in zip(JOINT, (1, 1, 3), (10, 11, 12), strict=True):
+        [logs] = contrasts.log_ratios(lab.writer.slices, contrast.name)
+        assert list(logs) == [0]
+        whole = contrasts.whole(lab.writer.slices, contrast.name)
+        assert set(whole["block"]) == {number}
+        assert whole.groupby("side")["start"].unique().map(list).to_dict() == {
+            "a": [9], "b": [start],
+        }  # fmt: skip
+    assert lab.contrasts == {"x", "y", "z"}
+
+
+def test_a_joint_block_counts_for_the_contrasts_that_nobody_disturbed(lab: Lab, monkeypatch):
+    """The others lack a block, which is then measured alone."""
+    heavy = (CHROMIUM, 0.0)
+    lab.disturbed = lambda run_id: (
+        heavy if run_id.startswith("y_") and run_id.endswith("b")
+        else (company.NO_COMPANY, 4.0 if run_id.startswith("z_") else 0.0)
+    )  # fmt: skip
+    jointly(lab, monkeypatch, 1, 1, 1)
+    assert len(contrasts.log_ratios(lab.writer.slices, "x")) == 1
+    for name in "yz":
+        with pytest.raises(MissingData):
+            contrasts.whole(lab.writer.slices, name)
+
+
 def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_other() -> None:
     """One in this block and the other in the next: clients stay connected for all of a block."""
     two, one = Side(Point(2, 16)), Side(Point(1, 8))
@@ -310,7 +369,7 @@ def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_ot
         [block] = contrast.block(number, 1)
         skipped = {
             side: {
-                blocks._skipped(contrast, slice_, lambda _: (1, 2), fixed=False)
+                block_design.skipped(contrast, slice_, lambda _: (1, 2), fixed=False)
                 for slice_ in block if slice_.side == side
             }
             for side in "ab"
@@ -411,7 +470,7 @@ def test_a_block_of_turns_that_is_repeated_without_them_is_whole(lab: Lab, in_tu
     assert [lab.measure(contrast, number) for number in (1, 2)] == ["ok", "ok"]
 
     def too_long(asked, ready, pause_s):
-        runs = lab.slot(None, asked, "")
+        runs = lab.slot(None, slices_of(asked), "")
         for run in runs:
             run.tables["slices"]["status"] = turns.TOO_LONG
         return runs
@@ -706,9 +765,9 @@ def test_the_smaller_side_of_an_alternation_uses_all_servers_of_the_other(block:
     contrast = Contrast("servers-1-2", designs.ALTERNATION, two, one, ())
     used: dict[str, list[int]] = {"a": [], "b": []}
     for [slice_] in contrast.block(block, 1):
-        first = blocks._skipped(contrast, slice_, lambda _: there, fixed=False)
+        first = block_design.skipped(contrast, slice_, lambda _: there, fixed=False)
         servers = contrast.side(slice_.side).point.servers
         used[slice_.side] += range(first, first + servers)
         assert first + servers <= 16
-        assert blocks._skipped(contrast, slice_, lambda _: there, fixed=True) == 0
+        assert block_design.skipped(contrast, slice_, lambda _: there, fixed=True) == 0
     assert sorted(used["a"]) == sorted(2 * used["b"])

@@ -103,6 +103,11 @@ def asked_of(cluster_of: Mapping[str, Scripted], order: str, warmup_s: int = 0) 
     ]
 
 
+def by_turns(slices_: Sequence[Asked]) -> list[turns.Turn]:
+    """Each slice as a turn of its side."""
+    return [turns.Turn(str(slice_.place["side"]), [slice_]) for slice_ in slices_]
+
+
 def measured(
     cluster_of: Mapping[str, Scripted],
     order: str,
@@ -116,7 +121,8 @@ def measured(
         return cluster_of[side]
 
     sides = {side: (lambda side=side: ready(side)) for side in "ab"}
-    return rendered(turns.measure(asked_of(cluster_of, order, warmup_s), sides))
+    asked = by_turns(asked_of(cluster_of, order, warmup_s))
+    return rendered(turns.measure(asked, sides))
 
 
 def both(cluster: Scripted) -> dict[str, Scripted]:
@@ -421,7 +427,7 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(
     monkeypatch.setattr(monitor, "read", read)
     before = slow()
     try:
-        runs = turns.measure(timed, {"a": lambda: ready(10), "b": lambda: ready(0)})
+        runs = turns.measure(by_turns(timed), {"a": lambda: ready(10), "b": lambda: ready(0)})
     finally:
         ready(10)
     table = pd.concat([run.tables["slices"] for run in runs])
@@ -433,3 +439,14 @@ def test_connected_clients_of_both_sides_take_turns_on_a_real_cluster(
     # Those of its warm-up, and what ended after its turns, are of B as well.
     assert queries["b"] <= slow() - before < queries["b"] + queries["a"] / 2
     assert all((run.tables["processes"]["role"] == "sysbench").sum() == 2 for run in runs)
+
+
+def test_of_several_clusters_only_that_of_the_turn_runs():
+    """Those that are frozen already stay so; one is not waited for again."""
+    sides = {name: SimpleNamespace(cluster=object()) for name in "abcd"}
+    schedule = shared_turns.Schedule.of("abcddcba", 0, 0)
+    frozen = [turns._frozen_from(sides, schedule, place) for place in range(9)]
+    assert frozen == [[*"bcd"], ["a"], ["b"], ["c"], [], ["d"], ["c"], ["b"], []]
+    shared = dict.fromkeys("ab", SimpleNamespace(cluster=object()))
+    schedule = shared_turns.Schedule.of("abba", 0, 0)
+    assert [turns._frozen_from(shared, schedule, place) for place in range(5)] == [[]] * 5

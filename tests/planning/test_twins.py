@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ HOST = host.Host(
     "", host.CpuController("none", "", "no control group"),
 )  # fmt: skip
 FIRST = start_stop.places(Path("/lab/cluster"), start_stop.LAST_BASE_PORT)
-SECOND = start_stop.places_of_twin(FIRST)
+PLACES = start_stop.places_together(FIRST, 4)
+SECOND = PLACES[1]
 
 
 def plan(**shape: object) -> deployment.Plan:
@@ -37,11 +39,13 @@ def taken(a: deployment.Plan) -> set[object]:
 def test_twins_share_no_port_folder_or_socket():
     """Not even with as many servers as there are node ids, at the last port that can be given."""
     first = plan(servers=MAX_SERVERS)
-    second = twins.moved(first, SECOND)
-    assert not taken(first) & taken(second)
-    assert len(taken(first)) == len(taken(second)) == 3 * len(first.servers) + 2 * 3 + 1
-    assert max(node.port for node in second.nodes) < 2**16
-    assert second.identity() == first.identity()
+    others = [twins.moved(first, place) for place in PLACES[1:]]
+    both = [first, *others]
+    for one, other in itertools.combinations(both, 2):
+        assert not taken(one) & taken(other)
+        assert other.identity() == one.identity()
+    assert {len(taken(each)) for each in both} == {3 * len(first.servers) + 2 * 3 + 1}
+    assert max(node.port for node in others[-1].nodes) < 2**16
 
 
 def test_the_files_of_a_moved_plan_name_its_own_places_only():
@@ -62,7 +66,7 @@ def test_servers_that_do_not_listen_do_not_when_moved():
 def test_a_long_folder_has_two_short_places_for_sockets():
     """A socket's path has an end."""
     first = start_stop.places(Path("/" + 100 * "x"))
-    second = start_stop.places_of_twin(first)
+    _, second = start_stop.places_together(first)
     assert first.socket_dir.startswith("/tmp/")
     assert second.socket_dir.startswith("/tmp/")
     assert first.socket_dir != second.socket_dir
@@ -80,8 +84,9 @@ def test_twins_need_room_for_both(what: str, one: int, why: str):
     small, large = (dataclasses.replace(HOST, **{what: int(times * one)}) for times in (1.5, 2.0))
     deployment.Plan.check(plan(), small, 10**13)
     fitness.check_tasks(plan(), small)
-    assert why in twins.lack(plan(), plan(), small)
-    assert twins.lack(plan(), plan(), large) == ""
+    assert why in twins.lack([plan(), plan()], small)
+    assert twins.lack([plan(), plan()], large) == ""
+    assert why in twins.lack([plan(), plan(), plan()], large)
 
 
 def test_the_larger_twin_counts():
@@ -89,8 +94,8 @@ def test_the_larger_twin_counts():
     small, large = plan(), plan(rows=20_000_000)
     assert twins.together(small, large).memory_bytes == twins.together(large, small).memory_bytes
     assert twins.together(small, large).memory_bytes >= 2 * large.memory_bytes - GIB
-    assert twins.lack(small, large, HOST, disk_free_bytes=large.disk_bytes)
-    assert not twins.lack(small, small, HOST, disk_free_bytes=large.disk_bytes)
+    assert twins.lack([small, large], HOST, disk_free_bytes=large.disk_bytes)
+    assert not twins.lack([small, small], HOST, disk_free_bytes=large.disk_bytes)
 
 
 def test_a_cluster_over_several_hosts_has_no_twin():
@@ -98,4 +103,4 @@ def test_a_cluster_over_several_hosts_has_no_twin():
     spread = dataclasses.replace(
         plan(), hosts=(deployment.HostPlan("a", "a", (), "", *2 * (deployment.Share(),)),)
     )
-    assert "several hosts" in twins.lack(spread, spread, HOST)
+    assert "several hosts" in twins.lack([spread, spread], HOST)

@@ -58,12 +58,12 @@ def carried_out(
         return f"{made.loc[failed, 'run_id'].iloc[0]}: {why}" if ending else "ok"
 
     monkeypatch.setattr(blocks, "measure", measure)
-    monkeypatch.setattr(Executor, "_prepare", lambda self, trial: contrast)
+    monkeypatch.setattr(Executor, "_prepare", lambda self, trials: [contrast])
     with dataset.Writer.open(folder, NAME, {"seed": 1}, DESCRIBED) as writer:
         clusters = SimpleNamespace(
             writer=writer, size=SimpleNamespace(seed=1), close=lambda: None
         )  # fmt: skip
-        return Executor(wanted(goal), clusters).carry_out(TRIAL)
+        return Executor(wanted(goal), clusters).carry_out([TRIAL])[0]
 
 
 @pytest.mark.parametrize(

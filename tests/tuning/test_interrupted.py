@@ -48,12 +48,12 @@ def test_whole_blocks_of_the_trial_under_way_are_not_measured_again(
         return "ok"
 
     monkeypatch.setattr(blocks, "measure", measure)
-    monkeypatch.setattr(Executor, "_prepare", lambda self, trial: contrast)
+    monkeypatch.setattr(Executor, "_prepare", lambda self, trials: [contrast])
 
     def carry_out() -> Record:
         with dataset.Writer.open(tmp_path, NAME, {"seed": 1}, DESCRIBED) as writer:
             clusters = SimpleNamespace(writer=writer, size=SimpleNamespace(seed=1))
-            return Executor(wanted(), clusters).carry_out(TRIAL)
+            return Executor(wanted(), clusters).carry_out([TRIAL])[0]
 
     with pytest.raises(KeyboardInterrupt):
         carry_out()
@@ -87,11 +87,12 @@ def test_a_signal_ends_a_search_in_order_and_the_same_command_goes_on(
             writer=writer, ready=None, measure=None, close=lambda: closed.append(True)
         )
 
-    def carry_out(self: Executor, trial: Trial) -> Record:
+    def carry_out(self: Executor, trials: list[Trial]) -> list[Record]:
+        [trial] = trials
         tried.append(trial)
         if len(tried) in (3, 5):
             os.kill(os.getpid(), number)
-        return Record(trial, (0.01,) * trial.blocks, 60.0)
+        return [Record(trial, (0.01,) * trial.blocks, 60.0)]
 
     monkeypatch.setattr(tune, "Clusters", clusters)
     monkeypatch.setattr(performing, "perform", lambda *_: None)

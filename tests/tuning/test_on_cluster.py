@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 
 import pytest
 
 from conftest import OWN_PORT
 from ndblab import dataset, install
-from ndblab.design.contrast import ALTERNATION, RESTARTS, TURN_ORDERS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TURN_ORDERS, TWINS
 from ndblab.measuring import measurement
 from ndblab.tuning import prepared, tune
-from ndblab.tuning.history import CONFIRM, EXCLUDE, Trial
+from ndblab.tuning.history import CONFIRM, EXCLUDE, RACE, Trial
 from ndblab.tuning.wanted import Request
 from ndblab.workloads.own import resolving
 
@@ -26,6 +27,12 @@ class Given:
     def next(self, records: list) -> Trial | None:
         """Return the trial after those that are over."""
         return self.trials[len(records)] if len(records) < len(self.trials) else None
+
+    def together(self, records: list) -> list[Trial]:
+        """Return the trials that follow, up to the next one that shares no baseline."""
+        left = self.trials[len(records) :]
+        joint = list(itertools.takewhile(lambda trial: trial.stage == RACE, left))
+        return joint or list(left[:1])
 
     def stands(self, history: object) -> object:
         """Judge as the search does."""
@@ -78,3 +85,32 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     assert (
         "DataMemory" in dataset.read(again.path).manifest["trials"][-1]["trial"]["configuration"][0]
     )
+
+
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_trials_share_a_baseline_and_one_that_cannot_run_is_left_to_itself(
+    cluster_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two are measured beside one start; the third needs too much memory, and is told so."""
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+    knobs = tmp_path / "knobs.csv"
+    knobs.write_text("name,values\n*,\nservers,2\nSchedulerResponsiveness,2\nDataMemory,900G\n")
+    load = resolving.resolve("oltp_point_select", None, False)
+    request = Request(minutes=30, knob_file=str(knobs), profile="smoke", port=OWN_PORT)
+    tuning = prepared.prepare(request, install.ensure(), load)
+    if tuning.wanted.space.dear != TWINS:
+        pytest.skip(f"no twins here: {tuning.no_twins}")
+    own = (("servers", 2), ("SchedulerResponsiveness", 2), ("DataMemory", 900 << 30))
+    trials = [Trial(RACE, (pair,), 1, TWINS) for pair in own]
+    searched = dataclasses.replace(tuning, search=Given(tuning, *trials))
+    data = tune.measure(searched)
+    records = tune.records_of(data)
+    assert [len(record.gains) for record in records] == [1, 1, 0]
+    assert records[-1].infeasible
+    assert "memory" in records[-1].status
+    # The baseline's run, then the three clusters of the block.
+    assert data.manifest["starts"] == 1 + 3
+    starts = data.slices.groupby(["contrast", "side"], observed=True)["start"].unique().map(list)
+    assert [starts[trial.contrast, "a"] for trial in trials[:2]] == [[2], [2]]
+    assert [starts[trial.contrast, "b"] for trial in trials[:2]] == [[3], [4]]

@@ -35,18 +35,20 @@ def tried(together: float) -> History:
     return History(record() for _ in range(60))
 
 
-def test_single_values_are_added_to_the_best_so_far():
+def test_knobs_are_changed_singly_beside_the_best_so_far():
     """Some settings gain or harm only beside others, so they are tried beside the best ones."""
     third = SPACE.tunables[-1].word
     leader = space.made({FIRST: 2, third: 3})
 
-    def added(*gains: tuple[space.Configuration, float]) -> list[space.Configuration]:
+    def near(*gains: tuple[space.Configuration, float]) -> list[space.Configuration]:
         records = (
             Record(Trial(SCREEN, own, 1, SPACE.design(own)), (gain,), 60.0) for own, gain in gains
         )
-        return screening.added(SPACE, History(records), ())
+        return screening.changed(SPACE, History(records), ())
 
-    configurations = added((leader, 0.3))
+    *configurations, back, without_third = near((leader, 0.3))
+    # The baseline's value is one like any other, but was already tried, with the baseline.
+    assert {back, without_third} == {space.made({FIRST: 2}), space.made({third: 3})}
     changes = [dict(set(own) - set(leader)) for own in configurations]
     assert all(len(change) == 1 for change in changes)
     assert sorted(pair for change in changes for pair in change.items()) == sorted(
@@ -64,19 +66,20 @@ def test_single_values_are_added_to_the_best_so_far():
     # What was tried beside the leader is not tried again; what was tried beside others comes last.
     first, second, *others = configurations
     elsewhere = tuple(set(second) - set(leader))
-    assert added((leader, 0.3), (first, -0.1), (elsewhere, -0.2)) == [*others, second]
+    tried = (leader, 0.3), (first, -0.1), (elsewhere, -0.2)
+    assert near(*tried) == [*others, second, back, without_third]
 
 
-def test_a_value_without_effect_beside_the_best_is_not_added():
+def test_a_value_without_effect_beside_the_best_is_not_tried_there():
     """So it is with `ShmSpintime` once `UseShm` is off."""
     first, second, *others = SPACE.tunables
     idle = dataclasses.replace(second, needs=(FIRST, first.current))
     own = dataclasses.replace(SPACE, tunables=(first, idle, *others))
     leader = space.made({FIRST: 2})
     records = [Record(Trial(SCREEN, leader, 1, own.design(leader)), (0.3,), 60.0)]
-    added = screening.added(own, History(records), ())
-    assert leader not in added
-    assert not any(SECOND in dict(configuration) for configuration in added)
+    near = screening.changed(own, History(records), ())
+    assert leader not in near
+    assert not any(SECOND in dict(configuration) for configuration in near)
 
 
 def test_a_good_fit_leaves_the_intervals_as_they_are():

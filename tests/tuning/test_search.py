@@ -11,6 +11,7 @@ import pytest
 from ndblab.benchmarks import tuning, worlds
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.error import LabError
+from ndblab.tuning import screening
 from ndblab.tuning.history import (
     ABLATE,
     CONFIRM,
@@ -24,17 +25,18 @@ from ndblab.tuning.history import (
     Trial,
 )
 from ndblab.tuning.outcome import Finalist
-from ndblab.tuning.search import ADDED, FINALISTS, PROVED, Search
+from ndblab.tuning.search import CHANGED, FINALISTS, PROVED, Search
+from ndblab.tuning.space import TOGETHER
 from ndblab.tuning.wanted import Request, limits
 
 HOUR_S = tuning.HOUR_S
 
 
 def played(world: worlds.World, search: Search) -> list[Record]:
-    """Carry out a search in a world."""
+    """Carry out a search in a world, each trial with a baseline of its own."""
     records: list[Record] = []
     while trial := search.next(records):
-        records.append(world.carry_out(trial))
+        records += world.carry_out([trial])
     return records
 
 
@@ -139,11 +141,43 @@ def test_no_trial_has_a_setting_that_would_do_nothing_in_it():
 
 def test_a_search_that_was_killed_goes_on_where_it_was():
     """The next trial follows from the journal alone, even after a round trip through JSON."""
-    world = worlds.several(5)
-    whole = played(world, Search(worlds.twelve_knobs(), HOUR_S, 5))
-    for cut in (1, 20, len(whole) - 1):
-        journal = [Record.from_dict(record.to_dict()) for record in whole[:cut]]
-        assert Search(worlds.twelve_knobs(), HOUR_S, 5).next(journal) == whole[cut].trial
+    world, search = worlds.several(5), Search(worlds.twelve_knobs(), HOUR_S, 5)
+    records: list[Record] = []
+    while trials := search.together(records):
+        journal = [Record.from_dict(record.to_dict()) for record in records]
+        assert Search(worlds.twelve_knobs(), HOUR_S, 5).together(journal) == trials
+        records += world.carry_out(trials)
+
+
+def test_trials_that_need_starts_of_their_own_share_that_of_the_baseline():
+    """Those of the search do, up to three; what decides has a baseline of its own."""
+    world, search = worlds.several(5), Search(worlds.twelve_knobs(), HOUR_S, 5)
+    records: list[Record] = []
+    shared = []
+    while trials := search.together(records):
+        assert len({trial.contrast for trial in trials}) == len(trials) <= TOGETHER
+        if len(trials) > 1:
+            assert {trial.design for trial in trials} == {TWINS}
+            assert {trial.stage for trial in trials} <= {SCREEN, RACE}
+            assert not any(trial.against for trial in trials)
+        shared.append(len(trials))
+        records += world.carry_out(trials)
+    assert shared.count(TOGETHER) >= 5
+    alone = played(worlds.several(5), Search(worlds.twelve_knobs(), HOUR_S, 5))
+    searched, before = (
+        len([r for r in these if r.trial.stage in SEARCH]) for these in (records, alone)
+    )
+    assert searched > 1.2 * before
+
+
+def test_trials_share_no_baseline_where_clients_cannot_take_turns():
+    """Each slice then has a load of its own, which takes long for every further side."""
+    space = dataclasses.replace(worlds.twelve_knobs(), turns=())
+    search, world = Search(space, HOUR_S, 5), worlds.several(5)
+    records: list[Record] = []
+    while trials := search.together(records):
+        assert len(trials) == 1
+        records += world.carry_out(trials)
 
 
 def test_what_does_not_start_is_never_tried_again_nor_confirmed():
@@ -155,7 +189,7 @@ def test_what_does_not_start_is_never_tried_again_nor_confirmed():
         if good in dict(trial.configuration):
             records.append(Record(trial, (), 60.0, "ndbd refuses it"))
         else:
-            records.append(world.carry_out(trial))
+            records += world.carry_out([trial])
     failed = [r.trial for r in records if r.status != "ok"]
     assert failed
     assert all(trial.stage in (EXPERT, SCREEN, RACE) for trial in failed)
@@ -172,7 +206,7 @@ def test_what_others_disturbed_is_no_fault_of_a_configuration():
     while trial := search.next(records):
         spoilt = len(records) in (0, 7, 20)
         status = "disturbed, company: python used 22 % of the CPUs"
-        records.append(Record(trial, (), 30.0, status) if spoilt else world.carry_out(trial))
+        records += [Record(trial, (), 30.0, status)] if spoilt else world.carry_out([trial])
     stands = search.stands(History(records))
     assert not stands.infeasible
     assert stands.winner is not None
@@ -186,23 +220,23 @@ def test_a_trial_that_others_disturbed_is_repeated_once(spoilt: int, times: int)
     while (trial := search.next(records)) and trial.stage in (EXPERT, SCREEN):
         status = "disturbed, company: python used 22 % of the CPUs"
         disturbed = len(records) < spoilt
-        records.append(Record(trial, (), 30.0, status) if disturbed else world.carry_out(trial))
+        records += [Record(trial, (), 30.0, status)] if disturbed else world.carry_out([trial])
     tried = [record.trial for record in records]
     assert tried.count(tried[0]) == times
     assert {tried.count(trial) for trial in tried[times:]} == {1}
 
 
-def test_the_race_adds_single_values_to_the_best_so_far():
+def test_the_race_changes_single_knobs_of_the_best_so_far():
     """One trial in four; what a value does beside the best is else seldom known."""
     search = Search(worlds.twelve_knobs(), HOUR_S, 8)
     records = played(worlds.reversing(8), search)
     race = [n for n, record in enumerate(records) if record.trial.stage == RACE]
-    added = 0
-    for place in race[ADDED - 1 : -PROVED : ADDED]:
+    changed = 0
+    for place in race[CHANGED - 1 : -PROVED : CHANGED]:
         before = History(records[:place])
         best = max(before.contrasts, key=lambda record: record.gains).trial.configuration
-        added += len(set(records[place].trial.configuration) - set(best)) == 1
-    assert added >= 2
+        changed += len(screening.unlike(records[place].trial.configuration, best)) == 1
+    assert changed >= 2
 
 
 def test_a_search_that_others_disturbed_all_the_time_ends_in_order():
@@ -224,7 +258,7 @@ def test_what_breaks_a_limit_is_out_whatever_it_gains():
     [good] = {word for word, _ in world.effects}
     records: list[Record] = []
     while trial := search.next(records):
-        record = world.carry_out(trial)
+        record = world.carry_out([trial])[0]
         p95_ms = 30.0 if good in dict(trial.configuration) else 10.0
         records.append(Record(trial, record.gains, record.seconds, levels={"p95_ms": p95_ms}))
     stands = search.stands(History(records))
@@ -253,7 +287,7 @@ def test_a_finalist_that_is_rejected_is_not_replaced():
     world, search = worlds.several(1), Search(worlds.twelve_knobs(), HOUR_S, 1)
     records: list[Record] = []
     while (trial := search.next(records)) and trial.stage != CONFIRM:
-        records.append(world.carry_out(trial))
+        records.append(world.carry_out([trial])[0])
     chosen = search.finalists(History(records))
     assert len(chosen) == FINALISTS
     assert trial is not None

@@ -122,7 +122,7 @@ def carried_out(
         return OK
 
     monkeypatch.setattr(blocks, "measure", measure)
-    monkeypatch.setattr(Executor, "_prepare", lambda self, trial: asked)
+    monkeypatch.setattr(Executor, "_prepare", lambda self, trials: [asked])
     with dataset.Writer.open(folder, NAME, {"seed": 1}, DESCRIBED) as writer:
         snapshot = writer.snapshot
         runs = pd.DataFrame({"latency_p95_ms": [p95_ms]})
@@ -134,7 +134,7 @@ def carried_out(
         clusters = SimpleNamespace(
             writer=writer, size=SimpleNamespace(seed=1), close=lambda: None
         )  # fmt: skip
-        return Executor(search, clusters).carry_out(TRIAL), turned
+        return Executor(search, clusters).carry_out([TRIAL])[0], turned
 
 
 def test_no_trial_has_turns_where_queries_of_the_baseline_last_too_long(

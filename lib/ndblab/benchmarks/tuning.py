@@ -34,8 +34,8 @@ def search(world: World, budget_s: float = HOUR_S) -> tuple[Outcome, History]:
     """Carry out a search in a world; return its outcome and its history."""
     wanted = Search(world.space, budget_s, world.seed)
     records: list[Record] = []
-    while trial := wanted.next(records):
-        records.append(world.carry_out(trial))
+    while trials := wanted.together(records):
+        records += world.carry_out(trials)
     history = History(records)
     return wanted.stands(history), history
 

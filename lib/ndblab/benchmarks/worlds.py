@@ -8,7 +8,7 @@ take as long as their designs take on 2 CPUs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +22,9 @@ from ndblab.tuning.history import ABLATE, CONFIRM, OK, SEARCH, History, Record, 
 from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
 
 BLOCK_S = {ALTERNATION: 29.0, RESTARTS: 41.0, TWINS: 59.0}
+ANOTHER_S = 24.0
+"""Seconds that another configuration beside the same baseline adds to a block of twins: three took
+101 s, a block of one 53 s (16 servers, 2026-12-01)."""
 DEVIATIONS = {ALTERNATION: (0.006, 0.028), RESTARTS: (0.006, 0.029), TWINS: (0.008, 0.038)}
 """Deviation of a block's log ratio where clients take turns, measured on 2 virtual CPUs: smallest
 and largest, each of 4 to 20 blocks (data/planted, and `comparing.choice`)."""
@@ -85,13 +88,22 @@ class World:
         )
         return sum(self.effects.get(pair, 0.0) for pair in configuration) + sum(together)
 
-    def carry_out(self, trial: Trial) -> Record:
-        """Return what a trial finds here."""
-        gains = self._gains.setdefault(trial.contrast, [])
-        missing = trial.blocks - len(gains)
-        truth = self.gain(trial.configuration) - self.gain(trial.against)
-        gains += [truth + self._noise(self.deviation[trial.design]) for _ in range(missing)]
-        return Record(trial, tuple(gains), missing * self.space.block_s[trial.design], OK)
+    def carry_out(self, trials: Sequence[Trial]) -> list[Record]:
+        """Return what trials find here; several share the baseline, and half of the noise."""
+        block_s = self.space.block_s[trials[0].design]
+        block_s = (block_s + (len(trials) - 1) * ANOTHER_S) / len(trials)
+        joint = len(trials) > 1
+        shared = self._noise(self.deviation[trials[0].design]) / math.sqrt(2) if joint else 0.0
+        part = math.sqrt(0.5) if joint else 1.0
+        records = []
+        for trial in trials:
+            gains = self._gains.setdefault(trial.contrast, [])
+            missing = trial.blocks - len(gains)
+            truth = self.gain(trial.configuration) - self.gain(trial.against)
+            noise = (part * self._noise(self.deviation[trial.design]) for _ in range(missing))
+            gains += [truth + shared + own for own in noise]
+            records.append(Record(trial, tuple(gains), missing * block_s, OK))
+        return records
 
     def single_run(self, configuration: Configuration) -> float:
         """Return the logarithm of a single run's throughput over the usual."""

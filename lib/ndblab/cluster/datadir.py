@@ -91,7 +91,7 @@ def template(cluster: Cluster, host: str) -> Path:
 
 def _template(cluster: Cluster, host: str) -> Path:
     machine, folder, binaries, _ = site = cluster.site(host)
-    made = (folder.parent if folder.name == twins.FOLDER else folder) / template_name(site)
+    made = (folder.parent if folder.name in twins.FOLDERS else folder) / template_name(site)
     if _shell(machine, 'test ! -e "$1" || echo there', made):
         return made
     partial = folder / f"{TEMPLATE}.partial"

@@ -69,7 +69,7 @@ def write(folder: Path, record: dict[str, object]) -> None:
 def _check_ours(folder: Path) -> None:
     """Refuse a folder with other files in it, since a cluster's start removes files."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    strange = names - {twins.FOLDER}
+    strange = names - {*twins.FOLDERS}
     if strange and not {"lock", cleanup.RECORD} & strange:
         raise LabError(
             "The cluster folder contains other files",

@@ -36,7 +36,7 @@ STOP_PATIENCE_S = 20
 LOGS = ("logs/*", "mysqld.*/error.log", "ndb*.*/ndb_*.log")
 """The nodes' log files, below a cluster's folder on a host."""
 NODES = ("mysqld", "ndbmtd", "ndb_mgmd")
-LAST_BASE_PORT = 65000
+LAST_BASE_PORT = 64500
 LONGEST_SOCKET_PATH = 107
 """Bytes of a Unix socket's path (unix(7): 108 with the terminating null byte)."""
 
@@ -59,9 +59,11 @@ def places(folder: Path, base_port: int | str | None = None) -> Places:
     return _places(folder, number.whole("--base-port", base_port, 1024, LAST_BASE_PORT))
 
 
-def places_of_twin(first: Places) -> Places:
-    """Place a second cluster beside the first; they share no folder, port or socket."""
-    return _places(Path(first.cluster_dir) / twins.FOLDER, first.base_port + twins.PORTS)
+def places_together(first: Places, number: int = 2) -> list[Places]:
+    """Place so many clusters, the first as it is; no two share a folder, port or socket."""
+    beside = list(enumerate(twins.FOLDERS, 1))[: number - 1]
+    folder, port = Path(first.cluster_dir), first.base_port
+    return [first, *(_places(folder / name, port + n * twins.PORTS) for n, name in beside)]
 
 
 def _places(folder: Path, port: int) -> Places:

@@ -8,7 +8,7 @@ they start, and too much of it would stop the host.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -287,13 +287,13 @@ def check_memory(host: Host, plan: Plan, settings: Iterable[Setting], side: str)
 
 def no_twins(
     host: Host,
-    plans: tuple[Plan, Plan],
-    settings: tuple[Iterable[Setting], Iterable[Setting]],
+    plans: Sequence[Plan],
+    settings: Sequence[Iterable[Setting]],
     disk_free_bytes: float,
 ) -> str:
-    """Return in one line why the clusters of both sides cannot run at once; empty if they can."""
+    """Return in one line why the clusters of all sides cannot run at once; empty if they can."""
     needed = sum(map(needed_bytes, plans, settings))
     there = host.memory_available_bytes
     if needed > there:
         return f"two clusters need {needed / GIB:.1f} GiB, and {there / GIB:.1f} GiB are available"
-    return twins.lack(*plans, host, disk_free_bytes)
+    return twins.lack(plans, host, disk_free_bytes)

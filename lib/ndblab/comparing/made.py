@@ -101,7 +101,7 @@ def experiment(
     variants = tuple(variant(sides, side, choice.design) for side in VARIANTS)
     if choice.design == TWINS:
         most = max(at.servers for at in points.values())
-        variants = tuple(of_twins(own, most) for own in variants)
+        variants = tuple(of_twins(own, 2 * most) for own in variants)
     swept = tuple(points.values()) if choice.design in _ONE_CLUSTER else (points[designs.A],)
     contrast = Contrast(
         CONTRAST, choice.design, *(Side(at) for at in points.values()), (THROUGHPUT,),
@@ -206,12 +206,12 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
 
 
 def of_twins(variant: Variant, servers: int) -> Variant:
-    """Return a variant for one of two clusters with at most so many MySQL servers each.
+    """Return a variant for one of several clusters with at most so many MySQL servers in all.
 
-    Where both together have more servers than can use InnoDB's native AIO, none does, unless the
-    variant says otherwise.
+    Where these are more than can use InnoDB's native AIO, none does, unless the variant says
+    otherwise.
     """
-    if 2 * servers <= _NATIVE_AIO_SERVERS:
+    if servers <= _NATIVE_AIO_SERVERS:
         return variant
     return replace(variant, my_cnf={"innodb_use_native_aio": 0, **variant.my_cnf})
 

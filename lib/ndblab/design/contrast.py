@@ -15,7 +15,8 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
 - level: one side only, for a claim that compares parts of one configuration.
 
 Alternations, restarts and twins may take turns of a second instead of slices with a load of their
-own: the clients of both sides stay connected, and those of one wait while the other's work.
+own: the clients of both sides stay connected, and those of one wait while the other's work. Then
+twins may have several sides B beside one A (`block.joint`), whose slices count in each contrast.
 """
 
 from __future__ import annotations

@@ -106,10 +106,19 @@ class Experiment:
 
         A cluster that variants share belongs to no side when it starts.
         """
-        asked = self.asked.get("contrast", {})
-        alone = asked.get("design") in (STARTS, TWINS)
-        sides = [s for s in (A, B) if alone and asked[s]["point"]["variant"] == variant]
-        return sides[0] if len(sides) == 1 else ""
+        sides = self._sides_alone(variant)
+        return next(iter(sides)) if len(sides) == 1 else ""
+
+    def _sides_alone(self, variant: str) -> dict[str, Point]:
+        """Return the points of a variant on sides with clusters of their own, by side."""
+        asked = (self.asked.get("contrast", {}), *self.asked.get("beside", ()))
+        contrasts = [Contrast.from_dict(c) for c in asked if c.get("design") in (STARTS, TWINS)]
+        return {
+            name: side.point
+            for contrast in contrasts
+            for name, side in zip((A, B), contrast.sides, strict=False)
+            if side.point.variant == variant
+        }
 
     @property
     def sides_with_servers(self) -> dict[str, Point]:
@@ -180,7 +189,7 @@ class Experiment:
         """
         chosen, servers = self.variant(variant), self.servers(size)
         if side := self.side_of(variant):
-            servers = Contrast.from_dict(self.asked["contrast"]).side(side).point.servers
+            servers = self._sides_alone(variant)[side].servers
         return Shape(
             servers,
             size.rows * len(self.filled(variant)),

@@ -1,4 +1,4 @@
-"""The measurement of one block of a contrast.
+"""The measurement of one block of a contrast, or of several contrasts that share side A.
 
 It judges nothing.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
-import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import pair
 from ndblab.dataset import table
 from ndblab.dataset.manifest import FAILED_LOADS
+from ndblab.design import block
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import Contrast, Slice
 from ndblab.error import LabError
@@ -24,14 +25,14 @@ from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.planning.point import NO_MONITOR
 from ndblab.planning.workload import AGAIN, ERRED, WAITED
 from ndblab.workloads.load_generator import OK
+from ndblab.workloads.turns import SIDES
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.dataset import Writer
+    from ndblab.design.block import Block
     from ndblab.design.contrast import Side
     from ndblab.measuring.clusters import Clusters
-    from ndblab.planning.deployment import Node
-    from ndblab.planning.point import Point
     from ndblab.planning.profile import Profile
 
 
@@ -66,6 +67,46 @@ def measure(
             break
         on_disturbed(f"{disturbance}: measured again")
     return status
+
+
+def measure_jointly(
+    together: Sequence[Block], clusters: Clusters, writer: Writer, seed: int
+) -> None:
+    """Measure blocks of contrasts that share side A, each side on a cluster of its own.
+
+    All clusters start at the same moment and take turns; the slices of A count in every contrast.
+    This is one attempt: what then lacks a whole block is left to `measure`. LabError if a cluster
+    does not come up, or a node of it has ended.
+
+    Parameters
+    ----------
+    together : blocks of different contrasts, all of them twins that take turns.
+    """
+    for contrast, number in together:
+        _forget(contrast, number, writer)
+    contrasts = {contrast.name: contrast for contrast, _ in together}
+    place = dict(zip((designs.A, *contrasts), SIDES, strict=False))
+    there = dict(zip(SIDES, clusters.together(together), strict=False))
+    clusters.contrasts.update(contrasts)
+    size = _sized(together[0].contrast, clusters)
+    order = block.joint(together, seed)
+    asked = []
+    for slices_ in order:
+        side = place[designs.A if slices_[0].side == designs.A else slices_[0].contrast]
+        own = [
+            _asked(contrasts[slice_.contrast], slice_, clusters, *there[side], size)
+            for slice_ in slices_
+        ]
+        asked.append(turns.Turn(side, own))
+    ready = {side: functools.partial(lambda one: one, one) for side, (one, _) in there.items()}
+    runs = turns.measure(asked, ready, max(contrast.pause_s for contrast in contrasts.values()))
+    disturbed = set()
+    for slice_, run in zip(itertools.chain(*order), runs, strict=True):
+        writer.append(slice_.run_id, run.tables, run.logs)
+        disturbed |= {slice_.contrast} if run.disturbance else set()
+    for contrast, number in together:
+        if contrast.name in disturbed:
+            _forget(contrast, number, writer)
 
 
 def _attempt(
@@ -149,8 +190,7 @@ def _measure(
     contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
 ) -> list[measured_run.Run]:
     started_utc = measured_run.now_utc()
-    warmup_s, duration_s = contrast.length(clusters.experiment.slice_length(clusters.size))
-    size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
+    size = _sized(contrast, clusters)
     sides = [contrast.side(slice_.side) for slice_ in slot]
     try:
         if contrast.turns:
@@ -172,10 +212,18 @@ def _measure(
     except LabError as failure:
         for slice_, side in zip(slot, sides, strict=True):
             facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}
-            point = dataclasses.asdict(side.point)
-            row = table.row("slices", **point, **slice_.columns(), **facts, warmup_s=warmup_s)
+            facts |= {"warmup_s": size.warmup_s}
+            row = table.row(
+                "slices", **dataclasses.asdict(side.point), **slice_.columns(), **facts
+            )  # fmt: skip
             writer.append(slice_.run_id, {"slices": row})
         raise
+
+
+def _sized(contrast: Contrast, clusters: Clusters) -> Profile:
+    """Return the size of the clusters with the times of a contrast's slices."""
+    warmup_s, duration_s = contrast.length(clusters.experiment.slice_length(clusters.size))
+    return dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
 
 
 def _ready(
@@ -201,7 +249,10 @@ def _in_turns(
     first = {slice_.side: slice_ for slice_ in reversed(slot)}
     there = {name: ready(slice_) for name, slice_ in first.items()}
     clusters.contrasts.add(contrast.name)
-    asked = [_asked(contrast, slice_, clusters, *there[slice_.side], size) for slice_ in slot]
+    asked = [
+        turns.Turn(slice_.side, [_asked(contrast, slice_, clusters, *there[slice_.side], size)])
+        for slice_ in slot
+    ]
     # Sessions keep the settings from when they begin, so each side's are set again before its own
     # sessions. One that reconnected would get the other side's: a load with reconnects is void.
     again = {
@@ -228,37 +279,6 @@ def _asked(
     )
     job = clusters.experiment.job(
         size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,
-        side.options, _skipped(contrast, slice_, usable, fixed),
+        side.options, block.skipped(contrast, slice_, usable, fixed),
     )  # fmt: skip
     return slices.Asked({**slice_.columns(), "start": start}, job)
-
-
-def _skipped(
-    contrast: Contrast, slice_: Slice, usable: Callable[[Point], Sequence[Node]], fixed: bool
-) -> int:
-    """Return how many of its usable servers a slice skips.
-
-    Servers with equal settings may still differ within one cluster start. So the sides of a duet
-    swap servers within the block. In an alternation, the two slices of the side with fewer servers
-    use the first and the last of the other side's servers (with turns, one in this block and one in
-    the next). Which servers these are is drawn for each block.
-    Servers stay fixed if a variant sets the quota of a server by name (`fixed`).
-    """
-    if contrast.b is None or fixed:
-        return 0
-    mine = contrast.side(slice_.side).point
-    other = contrast.side(designs.A if slice_.side == designs.B else designs.B).point
-    there, others = usable(mine), usable(other)
-    if contrast.design == designs.DUET:
-        # Another transporter or pool means other servers anyway; cluster starts swap them.
-        if there != others:
-            if not set(there).isdisjoint(others):
-                raise ValueError(f"sides of {contrast.name} would load a server together")
-            return 0
-        return other.servers if (slice_.side == designs.B) != slice_.swapped else 0
-    if contrast.design != designs.ALTERNATION:
-        return 0
-    most = max(mine.servers, other.servers)
-    first = random.Random(f"{contrast.name} {slice_.block}").randint(0, max(0, len(there) - most))
-    last = slice_.block % 2 == 0 if contrast.turns else slice_.slot > slice_.of // 2
-    return first + (most - mine.servers if last else 0)

@@ -1,4 +1,4 @@
-"""The cluster that each point of a sweep needs, or the two of a block of twins.
+"""The cluster that each point of a sweep needs, or all of a block of twins.
 
 It does not decide the order of points.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,9 +23,8 @@ from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.workloads import registry
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from ndblab import dataset as datasets
+    from ndblab.design.block import Block
     from ndblab.design.contrast import Contrast, Slice
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
@@ -69,7 +69,7 @@ class Clusters:
     _neighbours: bool = False
     _set: Mapping[str, object] = field(default_factory=dict)
     _started_with: dict[str, str] = field(default_factory=dict)
-    _twins: dict[str, Cluster] = field(default_factory=dict)
+    _twins: dict[str, tuple[Cluster, int]] = field(default_factory=dict)
     _twins_of: tuple[str, int] | None = None
     _restarted_for: tuple[str, int] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -106,9 +106,8 @@ class Clusters:
 
     def close(self) -> None:
         """Stop the cluster that is running."""
-        manifest.note_periods(self.writer, (self._cluster, *self._twins.values()))
-        self._cluster, self._twins, self._twins_of = None, {}, None
-        self._restarted_for = None
+        manifest.note_periods(self.writer, (self._cluster, *(c for c, _ in self._twins.values())))
+        self._cluster, self._twins, self._twins_of, self._restarted_for = None, {}, None, None
         self._stack.close()
 
     def ready(self, point: Point, *others: Point) -> Cluster:
@@ -192,47 +191,51 @@ class Clusters:
     def twin(self, contrast: Contrast, slice_: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.
 
-        Unless they are running, both clusters are started and their tables filled. Every side has
-        its own cluster, whatever its variant. The clusters swap places in every other block; in two
-        blocks of four, transporters and connection pools are turned as at every other start.
+        Unless they are running, both are started and filled, whatever the variants of their sides.
         LabError if a twin does not come up; the error names the side, and neither twin runs then.
         """
         if self._twins_of != (contrast.name, slice_.block):
-            self._start_twins(contrast, slice_)
-        return self._twins[slice_.side], self.starts - (slice_.side == A)
+            points = {name: contrast.side(name).point for name in (A, B)}
+            self._start_together(points, slice_.block)
+            self._twins_of = contrast.name, slice_.block
+        return self._twins[slice_.side]
+
+    def together(self, blocks: Sequence[Block]) -> list[tuple[Cluster, int]]:
+        """Start a cluster of side A, which contrasts share, and one of each side B, all at once.
+
+        Return them with the numbers of their starts, A's first. LabError as in `twin`.
+        """
+        points = {A: blocks[0].contrast.side(A).point}
+        points |= {contrast.name: contrast.side(B).point for contrast, _ in blocks}
+        self._start_together(points, random.Random(self.starts).randint(1, 4 * len(points)))
+        return list(self._twins.values())
 
     def idle_beside(self, cluster: Cluster) -> list[Cluster]:
-        """Return the twin of a cluster, if it has one."""
-        return [other for other in self._twins.values() if other is not cluster]
+        """Return the twins of a cluster, if it has any."""
+        return [other for other, _ in self._twins.values() if other is not cluster]
 
-    def _start_twins(self, contrast: Contrast, slice_: Slice) -> None:
+    def _start_together(self, points: Mapping[str, Point], block: int) -> None:
         self.close()
-        self.starts += 2
+        self.starts += len(points)
         self.contrasts.clear()
-        points = {name: contrast.side(name).point for name in (A, B)}
         needed = {name: self._needed(point) for name, point in points.items()}
-        first = needed[A][0].places
-        places = [first, start_stop.places_of_twin(first)]
-        if slice_.swapped:
-            places.reverse()
-        turn = deployment.turned if slice_.block // 2 % 2 else lambda plan: plan
+        places = start_stop.places_together(needed[A][0].places, len(points))
+        plans = twins.placed({name: plan for name, (plan, _) in needed.items()}, places, block)
         wanted = {
-            name: pair.Twin(
-                twins.moved(turn(plan), place), binaries, pair.called(name, points[name].variant)
-            )
-            for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
-        }  # fmt: skip
-        both = self._stack.enter_context(self._run_both(wanted, points))
+            name: pair.Twin(plans[name], binaries, pair.called(A if name == A else B, own.variant))
+            for (name, own), (_, binaries) in zip(points.items(), needed.values(), strict=True)
+        }
+        running = self._stack.enter_context(self._run_both(wanted, points))
         self.writer.note(starts=self.starts)
-        for name, (started, _) in both.items():
+        first = self.starts - len(points) + 1
+        for start, (name, (started, _)) in enumerate(running.items(), first):
             self._keep(started, points[name])
             started.limit(self._quotas_cpus(points[name].variant))
             chosen = self.experiment.variant(points[name].variant)
             if chosen.neighbours:
                 started.tell_neighbours(True)
             variables.set_global(started, chosen.set_global)
-        self._twins = {name: started for name, (started, _) in both.items()}
-        self._twins_of = (contrast.name, slice_.block)
+            self._twins[name] = started, start
 
     def _fill(
         self, started: Cluster, point: Point, plan: Plan, binaries: Binaries
@@ -244,12 +247,12 @@ class Clusters:
         ]
         return [(job, self._prepare(started, job)) for job in jobs]
 
-    def _run(self, plan: Plan, binaries: Binaries) -> AbstractContextManager[Cluster]:
+    def _run(self, plan: Plan, binaries: Binaries) -> contextlib.AbstractContextManager[Cluster]:
         return start_stop.running(plan, binaries, self.progress, self.sites, self.links)
 
     def _run_both(
         self, wanted: Mapping[str, pair.Twin], points: Mapping[str, Point]
-    ) -> AbstractContextManager[dict[str, tuple[Cluster, object]]]:
+    ) -> contextlib.AbstractContextManager[dict[str, tuple[Cluster, object]]]:
         return pair.running(
             wanted, lambda name, started: self._fill(started, points[name], *wanted[name][:2])
         )
@@ -258,10 +261,7 @@ class Clusters:
         return registry.find(job.point.workload).prepare(started, job)
 
     def _keep(self, started: Cluster, point: Point) -> bool:
-        """Keep a cluster's configuration and the load's own files in the dataset.
-
-        Return whether it is the usual cluster.
-        """
+        """Keep a cluster's configuration and its load's files; return whether it is the usual."""
         default = dataclasses.replace(point, variant=DEFAULT_VARIANT)
         usual = self._needed(point) == self._needed(default)
         manifest.keep_start(self.writer, self.experiment, started, point, usual)

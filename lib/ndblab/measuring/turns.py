@@ -1,13 +1,13 @@
-"""One-second slices in which the clients of both sides, all of them connected, work in turn.
+"""One-second slices in which the clients of all sides, all of them connected, work in turn.
 
 It decides neither what is compared nor what a failure means.
 
-Turns coincide with the seconds of sysbench's reports. These begin with the load, so both loads are
+Turns coincide with the seconds of sysbench's reports. These begin with the load, so all loads are
 released at the same moment. A client finishes its current transaction, so a little of each turn
 spills into the next; if transactions last too long for that, no slice is good.
 
-Of two clusters, the one whose turn it is not is frozen: its idle processes would use CPUs of the
-other, and a cluster with many MySQL servers more so than one with few.
+Of several clusters, those whose turn it is not are frozen: their idle processes would use CPUs of
+the other, and a cluster with many MySQL servers more so than one with few.
 """
 
 from __future__ import annotations
@@ -73,10 +73,17 @@ class _Side:
     load: Load
 
 
+class Turn(NamedTuple):
+    """A turn: the name of its side, and the slices that it is, one for each contrast."""
+
+    side: str
+    slices: Sequence[Asked]
+
+
 def measure(
-    asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]], pause_s: int = 0
+    asked: Sequence[Turn], ready: Mapping[str, Callable[[], Cluster]], pause_s: int = 0
 ) -> list[Run]:
-    """Measure the slices of a block in their order.
+    """Measure the slices of all turns in their order.
 
     LabError if a node of a cluster has ended, or does not rejoin it.
 
@@ -85,8 +92,8 @@ def measure(
     ready : by side, a function that returns its cluster, ready for new sessions of this side.
     pause_s : seconds in which nobody works where the side changes.
     """
-    order = [str(slice_.place["side"]) for slice_ in asked]
-    times = asked[0].job.profile
+    order = [turn.side for turn in asked]
+    times = asked[0].slices[0].job.profile
     schedule = turns.Schedule.of(order, times.warmup_s, pause_s)
     started_utc, seen = now_utc(), _Sampled([None] * len(asked))
     with ExitStack() as stack:
@@ -100,7 +107,7 @@ def measure(
             name: side.load.wait_began(connect_timeout_s(side.job)) for name, side in sides.items()
         }
         if failed := [name for name, at in begun.items() if None in at]:
-            # The clients of the other side would wait for turns that never come.
+            # The clients of other sides would wait for turns that never come.
             broken = {name: sides[name].load.finish() for name in failed}
             idle = replace(broken[failed[0]], status=WAITED)
             reports = {name: broken.get(name, idle) for name in sides}
@@ -125,7 +132,7 @@ def measure(
 
 
 def _runs(
-    asked: Sequence[Asked],
+    asked: Sequence[Turn],
     sides: Mapping[str, _Side],
     schedule: turns.Schedule,
     reports: Mapping[str, Report],
@@ -142,35 +149,37 @@ def _runs(
     began_s, lasted_s, started = host_at
     before_s = turns.LEAD_S + schedule.places[0]
     own = {name: schedule.seconds_of(name) for name in sides}
-    # Queries of one side that last too long disturb the other side, too.
+    # Queries of one side that last too long disturb the others, too.
     void = TOO_LONG if seen.cut_off else ""
     void = next(filter(None, (_too_long(reports[s], own[s], before_s) for s in sides)), void)
     left = {name: _half_left(report, own[name]) for name, report in reports.items()}
     runs = []
-    for slice_, place, span in zip(asked, schedule.places, seen.spans, strict=True):
-        name, second = schedule.sides[place], turns.LEAD_S + place
-        samples, times = sides[name].samples, slice_.job.profile
+    for turn, place, span in zip(asked, schedule.places, seen.spans, strict=True):
+        name, second = turn.side, turns.LEAD_S + place
+        samples = sides[name].samples
         at_utc = (started + timedelta(seconds=second)).isoformat()
         loaded = Loaded(reports[name], samples, samples.host(began_s, lasted_s), at_utc)
-        # Its first slice begins after this many seconds of the load.
-        at = replace(slice_, job=replace(slice_.job, profile=replace(times, warmup_s=before_s)))
         why = void or (SWITCHED_TOO_LATE if place in seen.late else "")
         more = left[name].get(second, 0.0)
-        runs.append(of_load(at, loaded, second - before_s, span, why, more))
+        for slice_ in turn.slices:
+            # The first slice begins after this many seconds of the load.
+            times = replace(slice_.job.profile, warmup_s=before_s)
+            at = replace(slice_, job=replace(slice_.job, profile=times))
+            runs.append(of_load(at, loaded, second - before_s, span, why, more))
     return runs
 
 
 def _connected(
-    asked: Sequence[Asked],
+    asked: Sequence[Turn],
     ready: Mapping[str, Callable[[], Cluster]],
     shared: turns.Turns,
     seconds: float,
     stack: ExitStack,
 ) -> dict[str, _Side]:
     """Start the load of each side, and wait until its clients are connected."""
-    jobs = {str(slice_.place["side"]): slice_.job for slice_ in reversed(asked)}
+    jobs = {turn.side: turn.slices[0].job for turn in reversed(asked)}
     sides: dict[str, _Side] = {}
-    for name in dict.fromkeys(str(slice_.place["side"]) for slice_ in asked):
+    for name in dict.fromkeys(turn.side for turn in asked):
         cluster = ready[name]()
         job = replace(jobs[name], turn=shared.of(name))
         generator = registry.find(job.point.workload)
@@ -196,7 +205,7 @@ def _sample(
     begin_s: float,
     turn_s: float,
 ) -> _Sampled:
-    """Sample processes at both ends of each slice; of two clusters, let only one run at a time."""
+    """Sample processes at both ends of each slice; of several clusters, let one run at a time."""
     readings: dict[int, tuple[float, bool]] = {}
     thawed_late, amid = set(), []
     ends = {end for begin in schedule.places for end in (begin, begin + 1)}
@@ -235,12 +244,13 @@ def _missed_s(cluster: Cluster, due_s: float) -> float:
 
 
 def _frozen_from(sides: Mapping[str, _Side], schedule: turns.Schedule, place: int) -> list[str]:
-    """Return the sides whose cluster is frozen from a place on, where that of another is thawed."""
+    """Return the sides whose cluster is frozen from a place on: at first all but one, then one."""
     awake = schedule.awake
     if place == len(awake) or (place and awake[place - 1] == awake[place]):
         return []
-    runs = sides[awake[place]].cluster
-    return [name for name, side in sides.items() if side.cluster is not runs]
+    runs, ran = sides[awake[place]].cluster, sides[awake[place - 1]].cluster if place else None
+    others = {name: side for name, side in sides.items() if side.cluster is not runs}
+    return [name for name, side in others.items() if ran is None or side.cluster is ran]
 
 
 def _sleep_until(due_s: float) -> None:

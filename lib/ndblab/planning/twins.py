@@ -1,4 +1,4 @@
-"""Two clusters on one host at the same time: the plan of each, and what both need.
+"""Clusters on one host at the same time: the plan of each, and what all of them need.
 
 Pure: it touches no file and starts nothing.
 """
@@ -6,21 +6,24 @@ Pure: it touches no file and starts nothing.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.planning import fitness
+from ndblab.planning.deployment import turned
 
 if TYPE_CHECKING:
     from ndblab.machine.host import Host
     from ndblab.planning.deployment import Node, Plan
     from ndblab.planning.shape import Places
 
-FOLDER = "twin"
-"""Folder of the second cluster, below that of the first."""
+FOLDERS = ("twin", "twin2", "twin3")
+"""Folders of the second cluster and those after it, below that of the first."""
 PORTS = 256
-"""Distance between the first ports of the two clusters: more than a cluster has."""
+"""Distance between the first ports of two clusters: more than a cluster has."""
 _NAMES = {"ndbmtd": "ndbd"}
 """Folder names of a role, where they differ from the role's name."""
 
@@ -46,8 +49,23 @@ def moved(plan: Plan, places: Places) -> Plan:
     )
 
 
+def placed(plans: Mapping[str, Plan], places: Sequence[Places], block: int) -> dict[str, Plan]:
+    """Return the plans of clusters that start together, each in a place of its own.
+
+    They exchange places from block to block; in two blocks of four, transporters and connection
+    pools are turned as at every other start.
+    """
+    turn = turned if block // 2 % 2 else lambda plan: plan
+    first = (block - 1) % len(places)
+    there = (*places[first:], *places[:first])
+    return {
+        name: moved(turn(plan), place)
+        for (name, plan), place in zip(plans.items(), there, strict=True)
+    }
+
+
 def together(a: Plan, b: Plan) -> Plan:
-    """Return one plan that needs of a host what both need; only one of them is loaded at a time."""
+    """Return one plan that needs of a host what both need; only one is loaded at a time."""
     memory = {
         field.name: max(getattr(a.memory, field.name), getattr(b.memory, field.name))
         for field in dataclasses.fields(a.memory)
@@ -62,19 +80,20 @@ def together(a: Plan, b: Plan) -> Plan:
     )
 
 
-def lack(a: Plan, b: Plan, host: Host, disk_free_bytes: float = math.inf) -> str:
-    """Return in one line why both clusters cannot run on a host at once; empty if they can.
+def lack(plans: Sequence[Plan], host: Host, disk_free_bytes: float = math.inf) -> str:
+    """Return in one line why these clusters cannot run on a host at once; empty if they can.
 
     If they cannot, pairs of consecutive starts compare them (`design.contrast`: starts). The `host`
     is as it is while no cluster runs.
     """
-    if a.hosts or b.hosts:
+    if any(plan.hosts for plan in plans):
         return "the cluster is spread over several hosts"
-    both = together(a, b)
+    whole = functools.reduce(together, plans)
     try:
-        both.check(host, disk_free_bytes)
-        fitness.check_tasks(both, host)
-        fitness.check_numa_memory(both, host)
+        whole.check(host, disk_free_bytes)
+        fitness.check_tasks(whole, host)
+        fitness.check_numa_memory(whole, host)
     except LabError as error:
-        return f"two clusters need {error.expected}, and there is {error.found}"
+        number = "two" if len(plans) == 2 else str(len(plans))
+        return f"{number} clusters need {error.expected}, and there is {error.found}"
     return ""

@@ -2,15 +2,17 @@
 
 It decides nothing. Trials of knobs that change while a cluster runs share a cluster start of the
 baseline. Trials of knobs that need a restart of mysqld share a start of which the two servers are
-restarted. All others start both configurations, as twins or one after the other.
+restarted. All others start both configurations, as twins or one after the other. Several trials
+may share the twin of the baseline.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ import numpy as np
 from ndblab.cluster import pair, start_stop
 from ndblab.comparing import choice, judged, made, read_back
 from ndblab.dataset.schema import OK as GOOD
+from ndblab.design.block import Block
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast, Side
 from ndblab.error import LabError, MissingData
 from ndblab.measuring import blocks, feasible
@@ -45,14 +48,14 @@ FAILURES = 2
 class Executor:
     """Carries out trials on this host, into a dataset.
 
-    `say` gets messages on what others on the host disturbed, `on_block` a trial and the number of
-    the block that it begins.
+    `say` gets messages on what others on the host disturbed, `on_block` a trial, the number of the
+    block that it begins, and how many others share that block.
     """
 
     wanted: Wanted
     clusters: Clusters
     say: Callable[[str], None] = print
-    on_block: Callable[[Trial, int], None] = lambda trial, block: None
+    on_block: Callable[[Trial, int, int], None] = lambda trial, block, others: None
     _checked: set[Configuration] = field(default_factory=set)
 
     @property
@@ -60,15 +63,58 @@ class Executor:
         """The dataset."""
         return self.clusters.writer
 
-    def carry_out(self, trial: Trial) -> Record:
-        """Measure the blocks that a trial lacks; a configuration that fails is infeasible.
+    def carry_out(self, trials: Sequence[Trial]) -> list[Record]:
+        """Measure the blocks that trials lack; a configuration that fails is infeasible.
 
-        What cannot run is refused before anything is started, as far as that can be known.
+        Several trials share a start of the baseline; the last ones are left out if the host has no
+        memory for them. What cannot run is refused before a start, as far as that can be known.
         """
         began_s = time.monotonic()
+        trials = self._measure_jointly(trials) if len(trials) > 1 else trials
+        joint_s = (time.monotonic() - began_s) / len(trials)
+        return [self._carry_out(trial, joint_s) for trial in trials]
+
+    def _measure_jointly(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """Measure a block of trials that share the baseline's cluster; return which ones.
+
+        If a side fails, each is measured alone afterwards, which shows whose fault it is.
+        """
+        try:
+            contrasts = self._prepare(trials)
+            fitting = trials[: max(1, self._fitting(trials, contrasts))]
+        except LabError:
+            # One of them cannot run; without others, it is told why.
+            return self._measure_jointly(trials[:-1]) if len(trials) > 2 else trials[:1]
+        if len(fitting) > 1 and self._takes_turns(fitting[0]):
+            together = []
+            for trial, contrast in zip(fitting, contrasts, strict=False):
+                asked = dataclasses.replace(contrast, turns=True, pause_s=self._pause_s(trial))
+                together.append(Block(asked, self._whole(trial) + 1))
+            self.on_block(fitting[0], together[0].number, len(fitting) - 1)
+            seed = self.clusters.size.seed
+            with contextlib.suppress(LabError):
+                blocks.measure_jointly(together, self.clusters, self.writer, seed)
+            self.clusters.close()
+        return fitting
+
+    def _fitting(self, trials: Sequence[Trial], contrasts: Sequence[Contrast]) -> int:
+        """Return how many trials the host has room for at once, beside the baseline."""
+        plans = [self.clusters.plans[DEFAULT_VARIANT]]
+        settings = [self.wanted.settings(BASELINE)]
+        free_bytes = feasible.disk_free_bytes(plans[0])
+        for number, (trial, contrast) in enumerate(zip(trials, contrasts, strict=True)):
+            plans.append(self.clusters.plans[contrast.side(B).point.variant])
+            settings.append(self.wanted.settings(trial.configuration))
+            if choice.no_twins(self.clusters.machine, plans, settings, free_bytes):
+                return number
+        return len(trials)
+
+    def _carry_out(self, trial: Trial, before_s: float) -> Record:
+        """Measure what a trial lacks; so many seconds were spent on it before."""
+        began_s = time.monotonic() - before_s
         status = OK
         try:
-            contrast = self._prepare(trial)
+            [contrast] = self._prepare([trial])
             status = self._measure(trial, contrast)
         except LabError as failure:
             self.clusters.close()
@@ -92,36 +138,40 @@ class Executor:
             trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
         )
 
-    def _prepare(self, trial: Trial) -> Contrast:
-        """Set the clusters up for a trial, and check all that can be checked before a start."""
+    def _prepare(self, trials: Sequence[Trial]) -> list[Contrast]:
+        """Set the clusters up for trials, and check all that can be checked before a start."""
         wanted = self.wanted
-        names = {A: DEFAULT_VARIANT if not trial.against else "against", B: "tried"}
-        points = {
-            A: wanted.point(trial.against, names[A]), B: wanted.point(trial.configuration, names[B])
-        }  # fmt: skip
-        contrast = Contrast(
-            trial.contrast, trial.design, *(Side(points[side]) for side in (A, B)), (NAME,),
-            one_start=True,
-        )  # fmt: skip
         variants = {DEFAULT_VARIANT: wanted.variant(BASELINE, DEFAULT_VARIANT)}
-        variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
-        experiment = wanted.experiment(list(variants.values()), list(points.values()))
+        started, contrasts = {DEFAULT_VARIANT: BASELINE}, []
+        for number, trial in enumerate(trials):
+            names = {A: "against" if trial.against else DEFAULT_VARIANT, B: f"tried{number or ''}"}
+            own = {names[A]: trial.against, names[B]: trial.configuration}
+            sides = (Side(wanted.point(own[name], name)) for name in names.values())
+            own_contrast = Contrast(trial.contrast, trial.design, *sides, (NAME,), one_start=True)
+            contrasts.append(own_contrast)
+            variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
+            # In one cluster, both sides start as A; what B sets is read back when it is set.
+            started |= own if trial.design != ALTERNATION else dict.fromkeys(own, trial.against)
+        points = dict.fromkeys(side.point for contrast in contrasts for side in contrast.sides)
+        experiment = wanted.experiment(list(variants.values()), list(points))
+        first, *others = (contrast.to_dict() for contrast in contrasts)
         # By its contrast, a cluster of one side starts the servers of that side only.
         experiment = dataclasses.replace(
             experiment,
-            asked={**experiment.asked, "contrast": contrast.to_dict()},
-            shape=wanted.shape(trial),
-            after_start=lambda cluster, variant: self._shown(trial, cluster, variant),
+            asked={**experiment.asked, "contrast": first, "beside": others},
+            shape=wanted.shape(trials[0]),
+            after_start=lambda cluster, name: self._shown(trials[0], started, cluster, name),
         )
-        size = experiment.size(wanted.request.profile, wanted.given(trial))
+        size = experiment.size(wanted.request.profile, wanted.given(*trials))
         places = start_stop.places(start_stop.home(), wanted.request.port)
         plans = experiment.plans(size, "auto", self.clusters.machine, places)
         # A cluster that was started for other variants may serve these too.
         self.clusters.experiment, self.clusters.size = experiment, size
         self.clusters.plans = plans
-        if trial.design != ALTERNATION:
-            self._check(trial, {side: plans[name] for side, name in names.items()})
-        return contrast
+        for trial, contrast in zip(trials, contrasts, strict=True):
+            if trial.design != ALTERNATION:
+                self._check(trial, {s: plans[contrast.side(s).point.variant] for s in (A, B)})
+        return contrasts
 
     def _check(self, trial: Trial, plans: Mapping[str, Plan]) -> None:
         """Refuse configurations that the programs do not accept, or that need too much memory."""
@@ -141,28 +191,25 @@ class Executor:
                     found=f"{needed >> 20} MiB needed",
                 )
 
-    def _shown(self, trial: Trial, cluster: Cluster, variant: str) -> Mapping[str, object]:
-        """Refuse a cluster that does not show the settings of its variant."""
+    def _shown(
+        self, trial: Trial, started: Mapping[str, Configuration], cluster: Cluster, variant: str
+    ) -> Mapping[str, object]:
+        """Refuse a cluster that does not show the settings with which its variant started."""
         if trial.design == RESTARTS:
             side = B if variant == "tried" else A
             both = self.wanted.beside(trial.configuration, trial.against)
             return read_back.check(both, RESTARTS, cluster, made.VARIANTS[side])
-        # In one cluster, both sides start as A; what B sets is read back when it is set.
-        tried = trial.against if trial.design == ALTERNATION else trial.configuration
-        own = {DEFAULT_VARIANT: BASELINE, "against": trial.against, "tried": tried}
-        settings = self.wanted.settings(own[variant])
+        settings = self.wanted.settings(started[variant])
         return read_back.check(alone(settings), TWINS, cluster, DEFAULT_VARIANT)
 
     def _measure(self, trial: Trial, contrast: Contrast) -> str:
         failures: list[str] = []
-        words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
-        space = self.wanted.space
-        pause_s = choice.pause_s(space.tunable(word).knob for word in words)
+        pause_s = self._pause_s(trial)
         # Whole blocks may lack what the goal needs: trials count those that have it. A late reading
         # costs a block its CPU, so some more are measured before it counts as missing.
         enough, spare = trial.blocks + self._whole(trial) - self._known(trial), FAILURES
         while (have := self._whole(trial)) < enough:
-            self.on_block(trial, have + 1)
+            self.on_block(trial, have + 1, 0)
             turns = self._takes_turns(trial)
             asked = dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0)
             try:
@@ -183,6 +230,10 @@ class Executor:
             if spare and lacking > 0 and self._whole(trial) == enough:
                 enough, spare = enough + lacking, spare - 1
         return OK
+
+    def _pause_s(self, trial: Trial) -> int:
+        words = {word for word, _ in set(trial.configuration) ^ set(trial.against)}
+        return choice.pause_s(self.wanted.space.tunable(word).knob for word in words)
 
     def _known(self, trial: Trial) -> int:
         """Return how many of a trial's blocks have what the goal needs."""

@@ -22,6 +22,8 @@ CONFIRM, ABLATE = "confirm", "ablate"
 SEARCH = (EXPERT, SCREEN, RACE, EXCLUDE)
 """Stages of the search proper: their blocks of a configuration are pooled, and confirm nothing."""
 OK = "ok"
+PENDING = "pending"
+"""Status of a trial that is under way, as far as the search is concerned."""
 DISTURBED = "disturbed"
 """Status prefix of a trial that others on the host or the other side spoilt, not what it tries."""
 COMPANY = "company:"
@@ -74,7 +76,7 @@ class Record:
     @property
     def infeasible(self) -> bool:
         """Return whether its configuration does not work."""
-        return self.status != OK and not self.status.startswith(DISTURBED)
+        return self.status not in (OK, PENDING) and not self.status.startswith(DISTURBED)
 
     @property
     def failed(self) -> bool:
@@ -133,6 +135,11 @@ class History:
         name = contrast(stage, configuration)
         own = [record for record in self.records if record.trial.contrast == name]
         return not own or (len(own) == 1 and own[0].status.startswith(DISTURBED))
+
+    def pending(self, configuration: Configuration) -> bool:
+        """Return whether a trial of a configuration is under way in the search."""
+        record = self.find(RACE, configuration)
+        return record is not None and record.status == PENDING
 
     def gains(
         self, stage: str, configuration: Configuration, against: Configuration = BASELINE

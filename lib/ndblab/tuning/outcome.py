@@ -22,8 +22,16 @@ from ndblab.formatting import less_or_more
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning import ablation
-from ndblab.tuning.history import BASE_RANGE, CONFIRM, OWN_RANGE, SEARCH, History, Record
-from ndblab.tuning.space import BASELINE, Configuration
+from ndblab.tuning.history import (
+    BASE_RANGE,
+    CONFIRM,
+    EXCLUDE,
+    OWN_RANGE,
+    SEARCH,
+    History,
+    Record,
+)
+from ndblab.tuning.space import BASELINE, Configuration, Space
 from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
@@ -31,6 +39,8 @@ RANGE = 0.30
 results do so too, and more than the baseline's: 63 % of the configurations found best under noise
 lose as much when deployed (TUNA, EuroSys 2025)."""
 ERROR = 1 - CONFIDENCE
+HOPE = 0.05
+"""A finalist gets no more blocks if its chance to be confirmed in the time left is below this."""
 _UNKNOWN = Estimate(math.nan)
 FREEDOM = 4
 """Fewest degrees of freedom of a design's deviation with which limits are computed: with fewer, a t
@@ -138,6 +148,14 @@ def judge(
     )  # fmt: skip
 
 
+def may_win(gains: np.ndarray, most: float, confidence: float) -> bool:
+    """Return whether a look at `most` blocks or fewer may confirm a gain, after these blocks."""
+    chances = sequential.chances(gains, 0.0, math.inf, confidence, outside=False)
+    if chances is None:
+        return most >= sequential.LOOKS[0]
+    return any(look <= most and chance > HOPE for look, chance in chances.items())
+
+
 def rejected(history: History, limits: Sequence[Limit]) -> dict[Configuration, str]:
     """Return why configurations that run are out: the limit they break, or how much they vary.
 
@@ -208,6 +226,17 @@ def upper_limits(
             limits[record.trial.configuration] = float(np.mean(record.gains)) + error
     confirmed = {e.configuration: e.log_high for e in finalists if not math.isnan(e.log_high)}
     return limits | confirmed
+
+
+def narrowed(space: Space, history: History, own: Configuration) -> tuple[str, str, int]:
+    """Return how to lower the limit of a configuration: by which stage, design and blocks."""
+    blocks = len(history.gains(CONFIRM, own))
+    if blocks >= sequential.LOOKS[0]:
+        # Its limit is that of its confirmation, which only the next look changes.
+        missing = (look - blocks for look in sequential.LOOKS if look > blocks)
+        return CONFIRM, space.dear, next(missing, 1)
+    design = space.design(own)
+    return EXCLUDE, design, max(1, FREEDOM - int(history.pooled(design)[1]))
 
 
 def _excluded(

@@ -39,6 +39,8 @@ _THERE = (
     "without --host and --dry-run searches, on that host"
 )
 
+_SHARED = f"up to {spaces.TOGETHER} trials of twins share the baseline's, as far as memory suffices"
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -72,6 +74,7 @@ class Tuning:
                 f"under {self.workload}, {count(self.wanted.load.clients, 'client')}, for "
                 f"{request.goal}, {request.limit} min",
                 f"a block takes: {blocks_s}{instead}",
+                *([_SHARED] if TWINS in space.turns else []),
                 f"changed while a cluster runs: {', '.join(cheap) or 'none'}",
                 f"{first}{count(len(screened), 'trial')} of the screening, a race and "
                 f"the confirmation, which begins after {duration(search.search_s)}",

@@ -33,9 +33,10 @@ class Progress:
             bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
         )  # fmt: skip
 
-    def trying(self, trial: Trial, block: int) -> None:
-        """Show what is being measured."""
-        self._bar.set_description_str(f"{trial.stage} {self._named(trial)}, block {block}")
+    def trying(self, trial: Trial, block: int, others: int = 0) -> None:
+        """Show what is being measured, and how many others beside it."""
+        more = f" and {others} more" if others else ""
+        self._bar.set_description_str(f"{trial.stage} {self._named(trial)}{more}, block {block}")
 
     def over(self, number: int, record: Record, stands: Outcome) -> None:
         """Say what a trial found, and what is known after it."""

@@ -2,8 +2,8 @@
 
 Knobs are screened together, by Plackett-Burman designs: one for the knobs that change while a
 cluster runs, one for those that need a start, then the mirror image (foldover) of the first, which
-keeps pairs of knobs from looking like single ones. The time left goes to single values, each added
-to the best configuration so far: some gain, or harm, only beside others, and a value that does not
+keeps pairs of knobs from looking like single ones. The time left goes to single changes of the
+best configuration so far: some values gain, or harm, only beside others, and one that does not
 start spoils every trial that has it.
 """
 
@@ -63,20 +63,26 @@ def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     return tuple(dict.fromkeys(itertools.chain(*shuffled)))
 
 
-def added(space: Space, history: History, failed: Collection[Configuration]) -> list[Configuration]:
-    """Return the best configuration so far with a single value more.
+def changed(
+    space: Space, history: History, failed: Collection[Configuration]
+) -> list[Configuration]:
+    """Return the best configuration so far with one knob changed: set, to another value, or back.
 
-    First come values that were only tried in configurations that differ from this in most knobs.
-    What was tried itself is left out.
+    First come those whose change was only tried in configurations that differ from them in most
+    knobs. What was tried itself is left out.
     """
-    tried = [r.trial.configuration for r in history.contrasts if r.gains or r.infeasible]
-    leader = next((r.trial.configuration for r in gaining(space, history, failed)), BASELINE)
+    tried = [BASELINE]
+    tried += [r.trial.configuration for r in history.contrasts if r.gains or r.infeasible]
+    leader = dict(next((r.trial.configuration for r in gaining(space, history, failed)), BASELINE))
+    changes: list[tuple[str, Value | None]] = [(word, None) for word in leader]
+    changes += [pair for [pair] in singles(space) if pair not in leader.items()]
     remote: dict[Configuration, float] = {}
-    for [pair] in singles(space):
-        own = space.effective({**dict(leader), pair[0]: pair[1]})
+    for word, value in changes:
+        others = {w: v for w, v in leader.items() if w != word}
+        own = space.effective(others if value is None else others | {word: value})
         # Beside the best ones, a value may have no effect.
-        if pair in own and pair not in leader:
-            beside = (len(unlike(own, other)) for other in tried if pair in other)
+        if own and dict(own).get(word) == value:
+            beside = (len(unlike(own, other)) for other in tried if dict(other).get(word) == value)
             remote[own] = min(beside, default=math.inf)
     return sorted(filter(remote.get, remote), key=remote.__getitem__, reverse=True)
 

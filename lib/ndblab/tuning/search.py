@@ -16,13 +16,14 @@ from functools import partial
 
 import numpy as np
 
+from ndblab.design.contrast import TWINS
 from ndblab.statistics import sequential
 from ndblab.tuning import ablation, outcome, screening
 from ndblab.tuning.history import (
     ABLATE,
     CONFIRM,
-    EXCLUDE,
     EXPERT,
+    PENDING,
     RACE,
     SCREEN,
     SEARCH,
@@ -30,14 +31,14 @@ from ndblab.tuning.history import (
     Record,
     Trial,
 )
-from ndblab.tuning.space import BASELINE, Configuration, Space
+from ndblab.tuning.space import BASELINE, TOGETHER, Configuration, Space
 from ndblab.tuning.wanted import Limit
 
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
 """Shares of the time: the screening ends after the first; the second is kept for the confirmation,
 including the third, its last part, for what can be left out."""
-ADDED = 4
-"""In the race, one of so many trials adds a value to the best configuration so far."""
+CHANGED = 4
+"""In the race, one of so many trials changes one knob of the best configuration so far."""
 DRAWS = 20
 """The race is over after so many draws of configurations that have all failed before."""
 PROVED = 3
@@ -48,8 +49,6 @@ LOOKS = sequential.LOOKS[1]
 """Fewest blocks that a finalist should have: up to the second look."""
 PRECISE = 0.25
 """Half width of an interval, as a part of the gain, at which the gain is known well enough."""
-HOPE = 0.05
-"""A finalist gets no more blocks if its chance to be confirmed in the time left is below this."""
 
 
 @dataclass
@@ -89,6 +88,24 @@ class Search:
         history = History(records)
         parts = (self._expert, self._screen, self._race, self._confirm, self._ablate, self._exclude)
         return next(filter(None, (part(history) for part in parts)), None)
+
+    def together(self, records: Sequence[Record]) -> list[Trial]:
+        """Return the next trials, none when the search is over; several share a baseline's start.
+
+        Those are trials of the search that would need such starts anyway.
+        """
+        trials, known = [], list(records)
+        while len(trials) < TOGETHER and (trial := self.next(known)):
+            joint = trial.design == TWINS in self.space.turns and trial.stage in (SCREEN, RACE)
+            if trials and not joint:
+                break
+            trials.append(trial)
+            if not joint:
+                break
+            before, block_s = History(known), self.space.block_s[TWINS]
+            gains = before.gains(RACE, trial.configuration)
+            known.append(Record(trial, tuple(gains), block_s, PENDING))
+        return trials
 
     def stands(self, history: History) -> outcome.Outcome:
         """Return what may be believed so far."""
@@ -180,35 +197,36 @@ class Search:
     def _screen(self, history: History) -> Trial | None:
         until_s = min(self.search_s, max(SCREENED * self.budget_s, self.search_s / 2))
         untried = filter(partial(history.wants, SCREEN), screening.rows(self.space, self.seed))
-        own = next(untried, None) or self._added(history)
+        own = next(untried, None) or self._changed(history)
         return self._trial(history, SCREEN, own, until_s) if own else None
 
-    def _added(self, history: History) -> Configuration | None:
-        """Return the best configuration so far with one more value that was not tried beside it."""
+    def _changed(self, history: History) -> Configuration | None:
+        """Return a configuration not tried yet that differs from the best so far in one knob."""
         failed = self._infeasible(history)
-        added = screening.added(self.space, history.of(SEARCH), failed)
-        return next(filter(partial(history.wants, RACE), added), None)
+        near = screening.changed(self.space, history.of(SEARCH), failed)
+        return next(filter(partial(history.wants, RACE), near), None)
 
     def _race(self, history: History) -> Trial | None:
         """Try what is best under a draw from the posterior of effects (Thompson sampling).
 
         This spends blocks where something may still be gained, and each informs about all settings
-        in it. In between, single values are added to the best configuration so far. The last trials
-        are those of finalists that were never tried.
+        in it. In between, single knobs of the best configuration so far are changed. The last
+        trials are those of finalists that were never tried.
         """
         proved_s = PROVED * self._block_s(history, self.space.dear)
         if history.seconds + proved_s + self._block_s(history, self.space.dear) > self.search_s:
             for finalist in self.finalists(history):
-                if not len(history.gains(RACE, finalist.configuration)):
-                    return self._trial(history, RACE, finalist.configuration, self.search_s)
+                own = finalist.configuration
+                if not (len(history.gains(RACE, own)) or history.pending(own)):
+                    return self._trial(history, RACE, own, self.search_s)
         number = len(history.of((RACE,)).records) + 1
-        if number % ADDED == 0 and (own := self._added(history)):
+        if number % CHANGED == 0 and (own := self._changed(history)):
             return self._trial(history, RACE, own, self.search_s)
         searched, failed = history.of(SEARCH), self._infeasible(history)
         rng = np.random.default_rng([self.seed, len(searched.records)])
         for _ in range(DRAWS):
             own = screening.drawn(self.space, searched, failed, rng)
-            if own and own not in failed:
+            if own and own not in failed and not history.pending(own):
                 return self._trial(history, RACE, own, self.search_s)
         return None
 
@@ -242,11 +260,8 @@ class Search:
         """Return whether a look in the time left may confirm a finalist."""
         gains = history.gains(CONFIRM, finalist.configuration)
         left_s = self.budget_s - history.seconds
-        last = len(gains) + left_s // self._block_s(history, self.space.dear)
-        chances = sequential.chances(gains, 0.0, math.inf, confidence, outside=False)
-        if chances is None:
-            return last >= sequential.LOOKS[0]
-        return any(look <= last and chance > HOPE for look, chance in chances.items())
+        most = len(gains) + left_s // self._block_s(history, self.space.dear)
+        return outcome.may_win(gains, most, confidence)
 
     def _ablate(self, history: History) -> Trial | None:
         winner = self.stands(history).winner
@@ -276,19 +291,9 @@ class Search:
             if record.gains and record.trial.configuration not in failed
         }
         for own in sorted(means, key=lambda own: (-limits.get(own, math.inf), -means[own])):
-            stage, design, lacking = self._narrowed(history, own)
+            stage, design, lacking = outcome.narrowed(self.space, history, own)
             if history.seconds + lacking * self._block_s(history, design) <= self.budget_s:
                 return self._trial(history, stage, own, self.budget_s)
             if own in limits:
                 return None
         return None
-
-    def _narrowed(self, history: History, own: Configuration) -> tuple[str, str, int]:
-        """Return how to lower a configuration's limit: by which stage, design and blocks."""
-        blocks = len(history.gains(CONFIRM, own))
-        if blocks >= sequential.LOOKS[0]:
-            # Its limit is that of its confirmation, which only the next look changes.
-            missing = (look - blocks for look in sequential.LOOKS if look > blocks)
-            return CONFIRM, self.space.dear, next(missing, 1)
-        design = self.space.design(own)
-        return EXCLUDE, design, max(1, outcome.FREEDOM - int(history.pooled(design)[1]))

@@ -24,6 +24,8 @@ Value = int | str
 Configuration = tuple[tuple[str, Value], ...]
 """What differs from the baseline: names and values, sorted by name; empty for the baseline."""
 BASELINE: Configuration = ()
+TOGETHER = 3
+"""Most configurations that share a start of the baseline. Each takes 3 to 4 GB with few servers."""
 JOINS = "joins"
 """What a knob needs that acts on nothing but joins, in place of a setting."""
 ALL = "*"

@@ -94,15 +94,17 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
     progress = Progress(wanted.space, search.budget_s, History(records).seconds)
     executor = Executor(wanted, clusters, progress.say, progress.trying)
     with contextlib.closing(progress):
-        while trial := search.next(records):
+        while trials := search.together(records):
             try:
-                records.append(executor.carry_out(trial))
+                tried = executor.carry_out(trials)
             except (KeyboardInterrupt, SystemExit):
                 over = count(len(records), "trial")
-                progress.say(f"saved: {over}, and whole blocks of the one that was under way")
+                progress.say(f"saved: {over}, and whole blocks of what was under way")
                 raise
+            for record in tried:
+                records.append(record)
+                progress.over(len(records), record, search.stands(History(records)))
             writer.note(trials=[record.to_dict() for record in records])
-            progress.over(len(records), records[-1], search.stands(History(records)))
             if len(records) >= _GIVE_UP and all(record.failed for record in records):
                 raise LabError(
                     "No trial has worked so far",

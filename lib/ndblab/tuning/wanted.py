@@ -22,7 +22,7 @@ from ndblab.error import LabError
 from ndblab.formatting import listed, plain
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.tuning.history import Trial
-from ndblab.tuning.space import BASELINE, Configuration, Space
+from ndblab.tuning.space import BASELINE, TOGETHER, Configuration, Space
 
 if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
@@ -172,7 +172,7 @@ class Wanted:
         variant = made.variant(alone(self.settings(configuration)), A, TWINS)
         quotas = variant.quotas or (dict(NO_QUOTAS) if self.divided else {})
         variant = dataclasses.replace(variant, name=name, quotas=quotas)
-        return made.of_twins(variant, self._most_servers)
+        return made.of_twins(variant, (1 + TOGETHER) * self._most_servers)
 
     @property
     def _most_servers(self) -> int:
@@ -271,10 +271,10 @@ class Wanted:
             },
         )
 
-    def given(self, trial: Trial) -> dict[str, object]:
-        """Return the overrides of the size that a trial's clusters have."""
+    def given(self, *trials: Trial) -> dict[str, object]:
+        """Return the overrides of the size that the clusters of trials have."""
         clients = {self.load.clients, *self._tried("clients")}
-        servers = set(self.servers(trial))
+        servers = {number for trial in trials for number in self.servers(trial)}
         return self.request.given | {"servers": sorted(servers), "clients": sorted(clients)}
 
     def base(self) -> tuple[Experiment, Profile, dict[str, object]]:

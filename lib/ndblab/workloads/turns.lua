@@ -1,6 +1,6 @@
--- Runs another script for sysbench whose clients work in turn with those of a second sysbench.
+-- Runs another script for sysbench whose clients work in turn with those of others.
 --
--- Both have one file in memory, written by the lab (`turns.py`). A client that is connected says so
+-- All have one file in memory, written by the lab (`turns.py`). A client that is connected says so
 -- in it, and waits for its release; from then on it works in the seconds of its side only. Where
 -- these lie is known beforehand, so a client that waits sleeps until its next one. The file also
 -- says whether a client works, so that the lab knows when the last query of a turn has ended.
@@ -12,7 +12,7 @@ ffi.cdef[[
       double release_s, begin_s, turn_s;
       uint32_t number;
       char sides[1000];
-      uint8_t clients[2][65536];
+      uint8_t clients[4][65536];
    } ndblab_turns;
    struct ndblab_timespec { long s, ns; };
    int open(const char *path, int flags, ...);
@@ -33,7 +33,8 @@ local mapped = ffi.C.mmap(nil, length, READ_WRITE + 1, SHARED, file, 0)
 assert(ffi.cast("intptr_t", mapped) ~= -1, "the lab's file of turns cannot be read: " .. path)
 ffi.C.close(file)
 local turns = ffi.cast("volatile ndblab_turns *", mapped)
-local mine, place = string.byte(side), side == "a" and 0 or 1
+local mine = string.byte(side)
+local place = mine - string.byte("a")
 local clock = ffi.new("struct ndblab_timespec")
 
 local script = os.getenv("NDBLAB_TURNS_SCRIPT")

@@ -1,4 +1,4 @@
-"""The file mapped into memory by which the connected clients of two sysbench loads work in turn.
+"""The file mapped into memory by which connected clients of several sysbench loads work in turn.
 
 Connecting, and its effect on a server's memory, is over before the first turn, and nothing but the
 turn changes from one second to the next. sysbench has no such feature: `turns.lua` runs the script
@@ -24,7 +24,7 @@ LEAD_S = 1
 """Seconds in which nobody works, while clients learn when their turns are."""
 NOBODY = "-"
 SCRIPT = Path(__file__).with_suffix(".lua")
-SIDES = "ab"
+SIDES = "abcd"
 MOST_TURNS, MOST_CLIENTS = 1000, 65536
 _RELEASE, _BEGIN, _TURN, _NUMBER = "release_s", "begin_s", "turn_s", "number"
 _AT = {_RELEASE: ("<d", 0), _BEGIN: ("<d", 8), _TURN: ("<d", 16), _NUMBER: ("<I", 24)}
@@ -36,7 +36,7 @@ _WAITS, _WORKS = 1, 2
 """What a client is doing once it is connected."""
 _POLL_S = 0.005
 _RELEASED_IN_S = 0.1
-"""Clients are released after this delay, so that all clients of both sides know of it."""
+"""Clients are released after this delay, so that all clients of all sides know of it."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Schedule:
 
     @property
     def load_s(self) -> int:
-        """How long both loads last: sysbench may not report its last second."""
+        """How long all loads last: sysbench may not report its last second."""
         return LEAD_S + len(self.sides) + 1
 
     def seconds_of(self, side: str) -> set[int]:
@@ -93,7 +93,7 @@ class Schedule:
 
 
 class Turns:
-    """The turns of two loads; times are those of `time.monotonic`."""
+    """The turns of several loads; times are those of `time.monotonic`."""
 
     def __init__(self, file: Path, memory: mmap.mmap) -> None:
         self._file, self._memory = file, memory
@@ -159,7 +159,7 @@ def opened() -> Iterator[Turns]:
             memory = stack.enter_context(mmap.mmap(file.fileno(), _BYTES))
         except OSError as error:
             raise LabError(
-                "The file by which both sides take turns cannot be made",
+                "The file by which the sides take turns cannot be made",
                 found=str(error),
                 # If no folder is writable, none is known, and `found` names them all.
                 expected=f"{_BYTES} bytes in {tempfile.tempdir or 'a folder for temporary files'}",

@@ -118,8 +118,8 @@ def possible(
     contrasts = []
     for contrast in wanted:
         if contrast.design == TWINS:
-            a, b = (plans[contrast.side(side).point.variant] for side in ("a", "b"))
-            if why := twins.lack(a, b, machine, feasible.disk_free_bytes(a)):
+            both = [plans[contrast.side(side).point.variant] for side in ("a", "b")]
+            if why := twins.lack(both, machine, feasible.disk_free_bytes(both[0])):
                 say(f"{contrast.name}: one cluster after the other, not twins: {why}")
                 contrast = dataclasses.replace(contrast, design=STARTS, turns=False, pause_s=0)
         contrasts.append(contrast)

@@ -178,7 +178,7 @@ def _twins(clusters: NotedClusters, contrast: Contrast) -> None:
         "# while one of them works, all processes of the other are stopped",
     )
     plans = [clusters.plans[contrast.side(name).point.variant] for name in (designs.A, designs.B)]
-    if why := twins.lack(*plans, clusters.machine, feasible.disk_free_bytes(plans[0])):
+    if why := twins.lack(plans, clusters.machine, feasible.disk_free_bytes(plans[0])):
         why = f"# not possible here, so one cluster after the other: {why}"
         clusters.lines.append(why)
         return
