@@ -8,10 +8,12 @@ import pytest
 
 from ndblab.comparing import knobs, made
 from ndblab.comparing.sides import Setting
-from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, A, B
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, A, B, Contrast, Side
 from ndblab.design.variant import NO_QUOTAS
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.measuring import blocks
+from ndblab.planning.point import Point
 from ndblab.tuning import space
 from ndblab.tuning.executing import Executor
 from ndblab.tuning.history import SCREEN, Trial
@@ -174,3 +176,28 @@ def test_more_servers_than_clients_are_refused_before_a_start():
     """Some would be idle."""
     with pytest.raises(LabError, match="too many for 2 clients"):
         wanted(clients=2).point(space.made({"servers": 4}), "tried")
+
+
+def test_why_trials_that_shared_a_baseline_are_measured_alone_is_said(monkeypatch):
+    """A cluster that does not come up may be any trial's; each alone shows whose."""
+
+    def fail(*_: object) -> None:
+        raise LabError("Side B (tried): mysqld.1 ended by itself", found="exit status 1")
+
+    side, said = Side(Point(1, 16)), []
+    monkeypatch.setattr(blocks, "measure_jointly", fail)
+    monkeypatch.setattr(
+        Executor, "_prepare",
+        lambda _, trials: [Contrast(t.contrast, TWINS, side, side, ()) for t in trials],
+    )  # fmt: skip
+    for name, value in (("_fitting", 2), ("_takes_turns", True), ("_whole", 0)):
+        monkeypatch.setattr(Executor, name, lambda *_, value=value: value)
+    clusters = SimpleNamespace(
+        writer=None, size=SimpleNamespace(seed=1), close=lambda: said.append("closed")
+    )
+    trials = [Trial(SCREEN, space.made({"servers": number}), 1, TWINS) for number in (2, 4, 1)]
+    assert Executor(wanted(), clusters, said.append)._measure_jointly(trials) == trials[:2]
+    assert said == [
+        "Side B (tried): mysqld.1 ended by itself: exit status 1: each trial is measured alone",
+        "closed",
+    ]

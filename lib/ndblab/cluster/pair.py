@@ -1,4 +1,4 @@
-"""Two clusters of one host, started at the same moment: either both run, or neither.
+"""Clusters of one host, started at the same moment: either all of them run, or none.
 
 Clusters that are started one after the other are not equal: in 8 of 8 pairs of starts, the data
 nodes of the first one needed more CPU for a query. Those started together did not. Nor is a

@@ -8,7 +8,6 @@ may share the twin of the baseline.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 import time
@@ -91,9 +90,11 @@ class Executor:
                 asked = dataclasses.replace(contrast, turns=True, pause_s=self._pause_s(trial))
                 together.append(Block(asked, self._whole(trial) + 1))
             self.on_block(fitting[0], together[0].number, len(fitting) - 1)
-            seed = self.clusters.size.seed
-            with contextlib.suppress(LabError):
-                blocks.measure_jointly(together, self.clusters, self.writer, seed)
+            size = self.clusters.size
+            try:
+                blocks.measure_jointly(together, self.clusters, self.writer, size.seed)
+            except LabError as failure:
+                self.say(f"{_said(failure)}: each trial is measured alone")
             self.clusters.close()
         return fitting
 
@@ -147,8 +148,9 @@ class Executor:
             names = {A: "against" if trial.against else DEFAULT_VARIANT, B: f"tried{number or ''}"}
             own = {names[A]: trial.against, names[B]: trial.configuration}
             sides = (Side(wanted.point(own[name], name)) for name in names.values())
-            own_contrast = Contrast(trial.contrast, trial.design, *sides, (NAME,), one_start=True)
-            contrasts.append(own_contrast)
+            contrasts.append(
+                Contrast(trial.contrast, trial.design, *sides, (NAME,), one_start=True)
+            )
             variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
             # In one cluster, both sides start as A; what B sets is read back when it is set.
             started |= own if trial.design != ALTERNATION else dict.fromkeys(own, trial.against)

@@ -39,7 +39,7 @@ _THERE = (
     "without --host and --dry-run searches, on that host"
 )
 
-_SHARED = f"up to {spaces.TOGETHER} trials of twins share the baseline's, as far as memory suffices"
+_SHARED = f"up to {spaces.TOGETHER} trials share a twin of the baseline, as far as memory suffices"
 
 
 @dataclass(frozen=True)
