@@ -112,8 +112,7 @@ class Executor:
 
     def _carry_out(self, trial: Trial, before_s: float) -> Record:
         """Measure what a trial lacks; so many seconds were spent on it before."""
-        began_s = time.monotonic() - before_s
-        status = OK
+        began_s, status = time.monotonic() - before_s, OK
         try:
             [contrast] = self._prepare([trial])
             status = self._measure(trial, contrast)
@@ -148,9 +147,8 @@ class Executor:
             names = {A: "against" if trial.against else DEFAULT_VARIANT, B: f"tried{number or ''}"}
             own = {names[A]: trial.against, names[B]: trial.configuration}
             sides = (Side(wanted.point(own[name], name)) for name in names.values())
-            contrasts.append(
-                Contrast(trial.contrast, trial.design, *sides, (NAME,), one_start=True)
-            )
+            both = Contrast(trial.contrast, trial.design, *sides, (NAME,), one_start=True)
+            contrasts.append(both)
             variants |= {variant.name: variant for variant in wanted.variants(trial, names)}
             # In one cluster, both sides start as A; what B sets is read back when it is set.
             started |= own if trial.design != ALTERNATION else dict.fromkeys(own, trial.against)
