@@ -155,6 +155,11 @@ def slices_of(asked: list[turns.Turn]) -> list[slices.Asked]:
     return [slice_ for turn in asked for slice_ in turn.slices]
 
 
+def names(asked: list[turns.Turn]) -> set[object]:
+    """The contrasts of turns."""
+    return {slice_.place["contrast"] for slice_ in slices_of(asked)}
+
+
 def servers(slot: list[slices.Asked]) -> dict[str, list[int]]:
     """Numbers of the servers that each side of a slot loads."""
     return {slice_.place["side"]: [node.number for node in slice_.job.servers] for slice_ in slot}
@@ -312,26 +317,36 @@ JOINT = [
 ]
 
 
-def jointly(lab: Lab, monkeypatch: pytest.MonkeyPatch, *numbers: int) -> list[turns.Turn]:
-    """Measure a block of each contrast beside one baseline, and return its turns."""
-    calls = []
+def jointly(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, *numbers: int, late: str = ""
+) -> list[list[turns.Turn]]:
+    """Measure a block of each contrast beside one baseline; return the turns of each attempt.
+
+    In the first one, the contrasts in `late` are thawed too late.
+    """
+    calls: list[list[turns.Turn]] = []
 
     def measure(asked, ready, pause_s):
         calls.append(asked)
         assert [ready[turn.side]() for turn in asked] == [lab.there[turn.side] for turn in asked]
-        return lab.slot(None, slices_of(asked), "")
+        runs = lab.slot(None, slices_of(asked), "")
+        for run in runs:
+            row = run.tables["slices"]
+            if len(calls) == 1 and row["contrast"].iloc[0] in late:
+                row["status"] = slice_tables.SWITCHED_TOO_LATE
+        return runs
 
     lab.there = {side: SimpleNamespace(plan=lab.plan) for side in "abcd"}
     lab.together = lambda blocks: [(one, 9 + n) for n, one in enumerate(lab.there.values())]
     monkeypatch.setattr(turns, "measure", measure)
     together = [block_design.Block(*pair) for pair in zip(JOINT, numbers, strict=True)]
-    blocks.measure_jointly(together, lab, lab.writer, 1)
-    return calls[0]
+    blocks.measure_jointly(together, lab, lab.said.append)
+    return calls
 
 
 def test_contrasts_with_one_baseline_share_its_slices(lab: Lab, monkeypatch):
     """Each has a whole block, in which A's slices are the same seconds of the same start."""
-    asked = jointly(lab, monkeypatch, 1, 1, 3)
+    [asked] = jointly(lab, monkeypatch, 1, 1, 3)
     assert {turn.side for turn in asked} == set("abcd")
     assert {len(turn.slices) for turn in asked if turn.side == "a"} == {3}
     assert {len(turn.slices) for turn in asked if turn.side != "a"} == {1}
@@ -347,17 +362,30 @@ def test_contrasts_with_one_baseline_share_its_slices(lab: Lab, monkeypatch):
 
 
 def test_a_joint_block_counts_for_the_contrasts_that_nobody_disturbed(lab: Lab, monkeypatch):
-    """The others lack a block, which is then measured alone."""
+    """The others lack one, after a second attempt without the first contrast."""
     heavy = (CHROMIUM, 0.0)
     lab.disturbed = lambda run_id: (
         heavy if run_id.startswith("y_") and run_id.endswith("b")
         else (company.NO_COMPANY, 4.0 if run_id.startswith("z_") else 0.0)
     )  # fmt: skip
-    jointly(lab, monkeypatch, 1, 1, 1)
+    first, again = jointly(lab, monkeypatch, 1, 1, 1)
+    assert [names(asked) for asked in (first, again)] == [set("xyz"), set("yz")]
     assert len(contrasts.log_ratios(lab.writer.slices, "x")) == 1
     for name in "yz":
         with pytest.raises(MissingData):
             contrasts.whole(lab.writer.slices, name)
+
+
+@pytest.mark.parametrize(("late", "again"), [("xyz", ["xyz"]), ("xz", ["xz"]), ("y", [])])
+def test_several_that_were_thawed_too_late_are_measured_again_together(
+    lab: Lab, monkeypatch, late: str, again: list[str]
+):
+    """Each alone would take twice as long; a single one is left to `measure`."""
+    _, *more = jointly(lab, monkeypatch, 1, 1, 1, late=late)
+    assert [names(asked) for asked in more] == [set(each) for each in again]
+    assert len(lab.said) == len(again)
+    for name in set("xyz") - set(late if not again else ""):
+        assert len(contrasts.log_ratios(lab.writer.slices, name)) == 1
 
 
 def test_the_smaller_side_of_turns_uses_the_first_and_the_last_servers_of_the_other() -> None:

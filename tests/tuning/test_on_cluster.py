@@ -107,6 +107,7 @@ def test_trials_share_a_baseline_and_one_that_cannot_run_is_left_to_itself(
     data = tune.measure(searched)
     records = tune.records_of(data)
     assert [len(record.gains) for record in records] == [1, 1, 0]
+    assert [record.starts for record in records] == [(2,), (2,), ()]
     assert records[-1].infeasible
     assert "memory" in records[-1].status
     # The baseline's run, then the three clusters of the block.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import random
 
@@ -10,6 +11,7 @@ import pytest
 
 from ndblab.benchmarks import worlds
 from ndblab.comparing import made
+from ndblab.design.contrast import TWINS
 from ndblab.tuning import figure, screening, space
 from ndblab.tuning.history import RACE, SCREEN, History, Record, Trial
 from ndblab.tuning.wanted import Request, Wanted
@@ -33,6 +35,11 @@ def tried(together: float) -> History:
         return Record(Trial(RACE, own, 1, SPACE.design(own)), (gain,), 60.0)
 
     return History(record() for _ in range(60))
+
+
+def journalled(record: Record) -> Record:
+    """Return a record as a resumed search reads it."""
+    return Record.from_dict(json.loads(json.dumps(record.to_dict())))
 
 
 def test_knobs_are_changed_singly_beside_the_best_so_far():
@@ -110,6 +117,28 @@ def test_the_figure_and_the_answer_have_the_wider_intervals():
     )
     known = [effect.deviation for effect in told.values()]
     assert all(any(math.isclose(one, other) for other in known) for one in deviations)
+
+
+def test_what_trials_of_one_baseline_have_in_common_counts_less():
+    """Settings that gain as much in one cluster start may only have met a slow baseline."""
+    dear = [tunable for tunable in SPACE.tunables if not SPACE.cheap(tunable)][-3:]
+    pairs = [(tunable.word, tunable.values[0]) for tunable in dear]
+
+    def means(gains: list[float], *starts: int) -> list[float]:
+        numbers = [(start,) for start in starts] or [()] * 3
+        records = [
+            Record(Trial(RACE, (pair,), 1, TWINS), (gain,), 60.0, starts=own)
+            for pair, gain, own in zip(pairs, gains, numbers, strict=True)
+        ]
+        known = screening.effects(SPACE, History(map(journalled, records)))
+        return [known[pair].mean for pair in pairs]
+
+    alike, unlike = [0.03] * 3, [0.0, 0.0, 0.15]
+    assert max(means(alike, 1, 1, 1)) < min(means(alike, 1, 2, 3))
+    # One that stands out is not the baseline's.
+    assert means(unlike, 1, 1, 1)[2] > 0.9 * means(unlike, 1, 2, 3)[2]
+    # Records of older searches do not tell.
+    assert means(unlike) == means(unlike, 1, 2, 3)
 
 
 def test_trials_unlike_the_best_one_count_less_where_effects_depend_on_each_other():

@@ -65,6 +65,8 @@ class World:
     deviation: Mapping[str, float] = field(default_factory=dict)
     interactions: Mapping[Configuration, float] = field(default_factory=dict)
     _gains: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False)
+    _starts: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False)
+    _started: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng(self.seed)
@@ -102,7 +104,10 @@ class World:
             truth = self.gain(trial.configuration) - self.gain(trial.against)
             noise = (part * self._noise(self.deviation[trial.design]) for _ in range(missing))
             gains += [truth + shared + own for own in noise]
-            records.append(Record(trial, tuple(gains), missing * block_s, OK))
+            starts = self._starts.setdefault(trial.contrast, [])
+            starts += range(self._started, self._started + missing)
+            records.append(Record(trial, tuple(gains), missing * block_s, OK, starts=tuple(starts)))
+        self._started += max(trial.blocks for trial in trials)
         return records
 
     def single_run(self, configuration: Configuration) -> float:

@@ -70,18 +70,28 @@ def measure(
 
 
 def measure_jointly(
-    together: Sequence[Block], clusters: Clusters, writer: Writer, seed: int
+    together: Sequence[Block], clusters: Clusters, on_spoilt: Callable[[str], None]
 ) -> None:
     """Measure blocks of contrasts that share side A, each side on a cluster of its own.
 
     All clusters start at the same moment and take turns; the slices of A count in every contrast.
-    This is one attempt: what then lacks a whole block is left to `measure`. LabError if a cluster
-    does not come up, or a node of it has ended.
+    Several blocks that the host spoilt are measured once more, together, and `on_spoilt` is called
+    with one line about it. What then lacks a whole block is left to `measure`. LabError if a
+    cluster does not come up, or a node of it has ended.
 
     Parameters
     ----------
     together : blocks of different contrasts, all of them twins that take turns.
     """
+    spoilt, why = _attempt_jointly(together, clusters)
+    if len(spoilt) > 1:
+        on_spoilt(f"{why}: {len(spoilt)} blocks are measured again, together")
+        _attempt_jointly(spoilt, clusters)
+
+
+def _attempt_jointly(together: Sequence[Block], clusters: Clusters) -> tuple[list[Block], str]:
+    """Measure blocks that share side A; return those that the host spoilt, and one reason."""
+    writer = clusters.writer
     for contrast, number in together:
         _forget(contrast, number, writer)
     contrasts = {contrast.name: contrast for contrast, _ in together}
@@ -89,7 +99,7 @@ def measure_jointly(
     there = dict(zip(SIDES, clusters.together(together), strict=False))
     clusters.contrasts.update(contrasts)
     size = _sized(together[0].contrast, clusters)
-    order = block.joint(together, seed)
+    order = block.joint(together, size.seed)
     asked = []
     for slices_ in order:
         side = place[designs.A if slices_[0].side == designs.A else slices_[0].contrast]
@@ -100,13 +110,16 @@ def measure_jointly(
         asked.append(turns.Turn(side, own))
     ready = {side: functools.partial(lambda one: one, one) for side, (one, _) in there.items()}
     runs = turns.measure(asked, ready, max(contrast.pause_s for contrast in contrasts.values()))
-    disturbed = set()
+    reasons: dict[str, str] = {}
     for slice_, run in zip(itertools.chain(*order), runs, strict=True):
         writer.append(slice_.run_id, run.tables, run.logs)
-        disturbed |= {slice_.contrast} if run.disturbance else set()
-    for contrast, number in together:
-        if contrast.name in disturbed:
-            _forget(contrast, number, writer)
+        status = _status(run)
+        if why := run.disturbance or (status if status == SWITCHED_TOO_LATE else ""):
+            reasons[slice_.contrast] = why
+    spoilt = [own for own in together if own.contrast.name in reasons]
+    for contrast, number in spoilt:
+        _forget(contrast, number, writer)
+    return spoilt, next(iter(reasons.values()), "")
 
 
 def _attempt(

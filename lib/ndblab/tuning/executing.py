@@ -34,7 +34,7 @@ from ndblab.tuning.wanted import GOAL, GOALS, NAME, Wanted, alone
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
-    from ndblab.dataset import Dataset, Writer
+    from ndblab.dataset import Dataset
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Plan
 
@@ -56,11 +56,6 @@ class Executor:
     say: Callable[[str], None] = print
     on_block: Callable[[Trial, int, int], None] = lambda trial, block, others: None
     _checked: set[Configuration] = field(default_factory=set)
-
-    @property
-    def writer(self) -> Writer:
-        """The dataset."""
-        return self.clusters.writer
 
     def carry_out(self, trials: Sequence[Trial]) -> list[Record]:
         """Measure the blocks that trials lack; a configuration that fails is infeasible.
@@ -90,9 +85,8 @@ class Executor:
                 asked = dataclasses.replace(contrast, turns=True, pause_s=self._pause_s(trial))
                 together.append(Block(asked, self._whole(trial) + 1))
             self.on_block(fitting[0], together[0].number, len(fitting) - 1)
-            size = self.clusters.size
             try:
-                blocks.measure_jointly(together, self.clusters, self.writer, size.seed)
+                blocks.measure_jointly(together, self.clusters, self.say)
             except LabError as failure:
                 self.say(f"{_said(failure)}: each trial is measured alone")
             self.clusters.close()
@@ -119,7 +113,7 @@ class Executor:
         except LabError as failure:
             self.clusters.close()
             status = _said(failure)
-        data = self.writer.snapshot()
+        data = self.clusters.writer.snapshot()
         goal = self.wanted.request.goal
         gains = gains_of(data, trial.contrast, goal)
         levels = self._levels(data, trial)
@@ -134,9 +128,8 @@ class Executor:
                 next_step="Let the program print latency_p95_ms, or search for throughput.",
             )
         beside = [] if goal == GOAL else gains_of(data, trial.contrast, GOAL)
-        return Record(
-            trial, tuple(map(float, gains)), seconds, status, levels, tuple(map(float, beside))
-        )
+        beside, starts = tuple(map(float, beside)), starts_of(data, trial)
+        return Record(trial, tuple(map(float, gains)), seconds, status, levels, beside, starts)
 
     def _prepare(self, trials: Sequence[Trial]) -> list[Contrast]:
         """Set the clusters up for trials, and check all that can be checked before a start."""
@@ -204,7 +197,8 @@ class Executor:
 
     def _measure(self, trial: Trial, contrast: Contrast) -> str:
         failures: list[str] = []
-        pause_s = self._pause_s(trial)
+        clusters, pause_s = self.clusters, self._pause_s(trial)
+        seed = clusters.size.seed
         # Whole blocks may lack what the goal needs: trials count those that have it. A late reading
         # costs a block its CPU, so some more are measured before it counts as missing.
         enough, spare = trial.blocks + self._whole(trial) - self._known(trial), FAILURES
@@ -213,16 +207,14 @@ class Executor:
             turns = self._takes_turns(trial)
             asked = dataclasses.replace(contrast, turns=turns, pause_s=pause_s if turns else 0)
             try:
-                status = blocks.measure(
-                    asked, have + 1, self.clusters, self.writer, self.clusters.size.seed, self.say
-                )
+                status = blocks.measure(asked, have + 1, clusters, clusters.writer, seed, self.say)
                 failures += [self._why(trial, have + 1, status)] if status != GOOD else []
             except LabError as failure:
                 # One start of several servers may fail by chance, or be the baseline's.
                 self.clusters.close()
                 said = _said(failure)
                 if said.startswith(f"{pair.called(A, contrast.a.point.variant)}:"):
-                    said = f"{DISTURBED}, the {_other(trial)}: {said}"
+                    said = f"{DISTURBED}, the {trial.other}: {said}"
                 failures.append(said)
             if len(failures) == FAILURES:
                 return next((w for w in failures if w.startswith(DISTURBED)), failures[-1])
@@ -237,7 +229,8 @@ class Executor:
 
     def _known(self, trial: Trial) -> int:
         """Return how many of a trial's blocks have what the goal needs."""
-        return len(gains_of(self.writer.snapshot(), trial.contrast, self.wanted.request.goal))
+        data, goal = self.clusters.writer.snapshot(), self.wanted.request.goal
+        return len(gains_of(data, trial.contrast, goal))
 
     def _why(self, trial: Trial, block: int, status: str) -> str:
         """Return why a block failed.
@@ -245,12 +238,12 @@ class Executor:
         It is no fault of a configuration if only side A did, or if twins were thawed too late.
         """
         _, _, why = status.partition(": ")
-        slices = self.writer.snapshot().slices
+        slices = self.clusters.writer.snapshot().slices
         mine = slices[(slices["contrast"] == trial.contrast) & (slices["block"] == block)]
         if why.startswith(COMPANY) or (trial.design == TWINS and why == SWITCHED_TOO_LATE):
             return f"{DISTURBED}, {why}"
         if set(mine.loc[mine["status"] == why, "side"]) == {A}:
-            return f"{DISTURBED}, the {_other(trial)}: {why}"
+            return f"{DISTURBED}, the {trial.other}: {why}"
         return why
 
     def _takes_turns(self, trial: Trial) -> bool:
@@ -258,11 +251,11 @@ class Executor:
 
         How long the baseline's last is known from its run; `blocks.measure` watches the others.
         """
-        baseline_ms = self.writer.snapshot().runs["latency_p95_ms"].max()
+        baseline_ms = self.clusters.writer.snapshot().runs["latency_p95_ms"].max()
         return trial.design in self.wanted.space.turns and not baseline_ms > made.LONGEST_MS
 
     def _whole(self, trial: Trial) -> int:
-        return len(whole_blocks(self.writer.snapshot().slices, trial.contrast))
+        return len(whole_blocks(self.clusters.writer.snapshot().slices, trial.contrast))
 
     def _levels(self, data: Dataset, trial: Trial) -> dict[str, float]:
         slices = data.slices
@@ -275,11 +268,6 @@ class Executor:
         return {"qps": round(float(qps), 1), "p95_ms": round(float(p95_ms), 3), **ranges}
 
 
-def _other(trial: Trial) -> str:
-    """Name what a configuration is compared with."""
-    return "confirmed one" if trial.against else "baseline"
-
-
 def _said(failure: LabError) -> str:
     return failure.what + (f": {failure.found}" if failure.found else "")
 
@@ -288,6 +276,15 @@ def gains_of(data: Dataset, contrast: str, goal: str) -> np.ndarray:
     """Return the gain of each whole block of a contrast, as a logarithm; above 0 is better."""
     logs = judged.blocks(data, contrast)[GOALS[goal]]
     return logs if goal == GOAL else -logs
+
+
+def starts_of(data: Dataset, trial: Trial) -> tuple[int, ...]:
+    """Return the numbers of the other side's cluster starts, one a whole block of twins."""
+    try:
+        starts = contrasts.levels(data.slices, trial.contrast, "start", log=False)
+    except MissingData:
+        return ()
+    return tuple(map(int, starts)) if trial.design == TWINS else ()
 
 
 def ranges_of(data: Dataset, contrast: str, goal: str) -> dict[str, float]:

@@ -49,6 +49,11 @@ class Trial:
         """The name of the contrast of its blocks, which all stages in `SEARCH` share."""
         return contrast(self.stage, self.configuration, self.against)
 
+    @property
+    def other(self) -> str:
+        """What the configuration is compared with, in a word."""
+        return "confirmed one" if self.against else "baseline"
+
 
 def contrast(stage: str, configuration: Configuration, against: Configuration = BASELINE) -> str:
     """Name a contrast by what it compares, so that a resumed search finds its blocks."""
@@ -63,7 +68,8 @@ class Record:
 
     `levels` are means of the tried configuration, qps and p95_ms, and how far the blocks of it and
     of the other side range (`OWN_RANGE` and `BASE_RANGE`, which older records lack). If the goal is
-    another, `throughput` has the gains in throughput of all whole blocks.
+    another, `throughput` has the gains in throughput of all whole blocks. `starts` are the numbers
+    of the baseline's cluster starts, one for each block of twins (none in older records).
     """
 
     trial: Trial
@@ -72,6 +78,7 @@ class Record:
     status: str = OK
     levels: Mapping[str, float] = field(default_factory=dict)
     throughput: tuple[float, ...] = ()
+    starts: tuple[int, ...] = ()
 
     @property
     def infeasible(self) -> bool:
@@ -93,7 +100,7 @@ class Record:
         own = dict(known["trial"])
         for name in ("configuration", "against"):
             own[name] = tuple((word, value) for word, value in own[name])
-        lists = {name: tuple(known.get(name, ())) for name in ("gains", "throughput")}
+        lists = {name: tuple(known.get(name, ())) for name in ("gains", "throughput", "starts")}
         return cls(**{**known, "trial": Trial(**own), **lists})
 
 

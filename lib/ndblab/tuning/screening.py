@@ -157,19 +157,35 @@ def _posterior(
     )
     y = np.array([np.mean(record.gains) for record in tried])
     sd = {d: history.pooled(d, space.sd[d])[0] for d in {r.trial.design for r in tried}}
-    variance = np.array([sd[r.trial.design] ** 2 / len(r.gains) for r in tried])
+    noise = _noise(tried, sd)
     if tried:
-        variance = variance + _unlike_the_best(tried, x, y, variance)
-    information = (x.T / variance) @ x
+        noise = noise + np.diag(_unlike_the_best(tried, x, y, noise))
+    weighted = np.linalg.solve(noise, x).T
+    information = weighted @ x
     covariance = np.linalg.inv(np.eye(len(names)) / EFFECT**2 + information)
-    means = covariance @ (x.T @ (y / variance))
-    chi2 = float(np.sum((y - x @ means) ** 2 / variance))
+    means = covariance @ (weighted @ y)
+    left = y - x @ means
+    chi2 = float(left @ np.linalg.solve(noise, left))
     freedom = max(1.0, len(tried) - float(np.trace(covariance @ information)))
     return names, means, covariance, max(1.0, chi2 / freedom)
 
 
+def _noise(tried: Sequence[Record], sd: Mapping[str, float]) -> np.ndarray:
+    """Return the covariance of the mean gains of trials.
+
+    Half the variance of a block is the baseline's, which trials in one cluster start share.
+    """
+    noise = np.diag([sd[record.trial.design] ** 2 / len(record.gains) for record in tried])
+    for (row, one), (column, other) in itertools.permutations(enumerate(tried), 2):
+        shared = len(set(one.starts) & set(other.starts))
+        if shared:
+            blocks = len(one.gains) * len(other.gains)
+            noise[row, column] = shared * sd[one.trial.design] ** 2 / 2 / blocks
+    return noise
+
+
 def _unlike_the_best(
-    tried: Sequence[Record], x: np.ndarray, y: np.ndarray, variance: np.ndarray
+    tried: Sequence[Record], x: np.ndarray, y: np.ndarray, noise: np.ndarray
 ) -> np.ndarray:
     """Return what to add to the variance of trials, so that those unlike the best one count less.
 
@@ -177,11 +193,12 @@ def _unlike_the_best(
     which a trial differs from the best one adds the same, one of `UNLIKE`: that with which the
     trials are most likely. It is nothing where effects add up.
     """
-    best = tried[int(np.argmax(y / (1 + variance / EFFECT**2)))].trial.configuration
+    shrunk = y / (1 + np.diag(noise) / EFFECT**2)
+    best = tried[int(np.argmax(shrunk))].trial.configuration
     knobs = np.array([len(unlike(best, r.trial.configuration)) for r in tried], float)
 
     def log_likelihood(each: float) -> float:
-        covariance = EFFECT**2 * x @ x.T + np.diag(variance + each**2 * knobs)
+        covariance = EFFECT**2 * x @ x.T + noise + np.diag(each**2 * knobs)
         return float(-np.linalg.slogdet(covariance)[1] - y @ np.linalg.solve(covariance, y))
 
     return max(UNLIKE, key=log_likelihood) ** 2 * knobs
